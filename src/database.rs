@@ -1,0 +1,201 @@
+//! The user's database and the ledger in it, behind two small traits.
+//!
+//! In:        what one transaction needs: look-ups, stores, ledger writes, each for many events at once
+//! Out:       rows, or a [`DatabaseError`] that carries its class
+//! Fails:     by class only: whoever calls decides by [`ErrorClass`] and never by code
+//! Not here:  no decision (protocol), no dataflow (operator), no XML
+
+use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
+use std::future::Future;
+use std::pin::Pin;
+
+/// A boxed future, so that sessions of different engines are one type.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;
+
+/// One row of parameters or of columns.
+pub type Row = Vec<Value>;
+
+/// A database that sessions can be opened on.
+pub trait Database: Send + Sync {
+    /// Opens a session: connected, in READ COMMITTED, time zone UTC, utf8mb4, strict mode.
+    fn connect(&self) -> Pending<'_, Box<dyn Session>>;
+}
+
+/// One connection. After any error with [`DatabaseError::broken`] it must be dropped; a dropped session's open
+/// transaction is rolled back by the server.
+///
+/// The futures are not cancel-safe: whoever stops waiting for one drops the session.
+pub trait Session: Send {
+    /// Begins a transaction.
+    fn begin(&mut self) -> Pending<'_, ()>;
+
+    /// Runs look-up `step` (index into the job's steps) once per row of parameters; one answer per row, in order:
+    /// the referenced columns, or `None` where no row was found. More than one row found is a reject-class error.
+    fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>>;
+
+    /// Runs store `step` once per row of parameters, in order or with the same outcome.
+    fn store<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, ()>;
+
+    /// Writes the ledger's part of the transaction: outbox rows, deletion of confirmed ones, and last the position
+    /// rows by compare-and-set. `false`: not every position matched, so another instance owns a key group.
+    fn advance<'a>(&'a mut self, writes: &'a [Advance]) -> Pending<'a, bool>;
+
+    /// Commits. An error here means that the outcome is unknown, unless its class is [`ErrorClass::Contention`]
+    /// or the engine says that the transaction was rolled back ([`DatabaseError::rolled_back`]).
+    fn commit(&mut self) -> Pending<'_, ()>;
+
+    /// Rolls back.
+    fn rollback(&mut self) -> Pending<'_, ()>;
+
+    /// The position rows of these key groups by a locking read, in a transaction of its own: waits until a
+    /// transaction that holds one of the rows is decided.
+    fn settle<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>>;
+
+    /// The cheapest question that the database can answer: is it there and can it write?
+    fn probe(&mut self) -> Pending<'_, ()>;
+
+    // ---- the ledger at start and beside the stream
+
+    /// Creates what is missing of the ledger's tables, and checks the version of what is there.
+    fn create_ledger(&mut self) -> Pending<'_, ()>;
+
+    /// What the ledger knows of the job, or `None` before its first start. Fails as misconfigured where tables are missing.
+    fn job_row(&mut self) -> Pending<'_, Option<JobRow>>;
+
+    /// Writes the job's row at its first start.
+    fn create_job<'a>(&'a mut self, row: &'a JobRow) -> Pending<'a, ()>;
+
+    /// Replaces the fingerprint in the job's row.
+    fn set_fingerprint<'a>(&'a mut self, fingerprint: &'a str) -> Pending<'a, ()>;
+
+    /// Raises the incarnation of these key groups in one transaction, making the rows where they are missing, and
+    /// reads the rows back.
+    fn claim<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>>;
+
+    /// The position rows of all key groups of the job, without locking.
+    fn positions(&mut self) -> Pending<'_, Vec<PositionRow>>;
+
+    /// The outbox of these key groups in order of key group and batch.
+    fn outbox<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<OutboxRow>>;
+
+    /// The job's frontier: the first offset not handled, per partition.
+    fn frontier(&mut self) -> Pending<'_, Vec<FrontierRow>>;
+
+    /// Writes rows of the job's frontier in one transaction. Never moves one back.
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()>;
+
+    // ---- check
+
+    /// Prepares every statement of the job against the live schema. One finding per statement that the server
+    /// refuses, and per referenced column that a look-up does not give.
+    fn check_statements(&mut self) -> Pending<'_, Vec<Finding>>;
+}
+
+/// What one key group's batch writes to the ledger.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advance {
+    /// The key group.
+    pub group: KeyGroup,
+    /// The incarnation that this instance has claimed.
+    pub incarnation: Incarnation,
+    /// The number of this batch; the row must hold the one before.
+    pub batch: BatchNumber,
+    /// The positions behind the batch, in the text form of `model`.
+    pub positions: String,
+    /// The batch's encoded outputs; `None`: it sends nothing.
+    pub outbox: Option<Vec<u8>>,
+    /// Kafka has confirmed the batches up to this one: their outbox rows can go.
+    pub confirmed: Option<BatchNumber>,
+}
+
+/// A row of the table of positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PositionRow {
+    /// The key group.
+    pub group: KeyGroup,
+    /// Raised by each claim.
+    pub incarnation: Incarnation,
+    /// The last batch stored.
+    pub batch: BatchNumber,
+    /// The last batch stored that had something to send.
+    pub output_batch: BatchNumber,
+    /// Text form.
+    pub positions: String,
+}
+
+/// A row of the outbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutboxRow {
+    /// The key group.
+    pub group: KeyGroup,
+    /// The batch.
+    pub batch: BatchNumber,
+    /// Encoded outputs.
+    pub outputs: Vec<u8>,
+}
+
+/// A row of the job's frontier.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrontierRow {
+    /// Name of the topic.
+    pub topic: String,
+    /// Partition number.
+    pub partition: i32,
+    /// Everything before it is handled.
+    pub next: NextOffset,
+}
+
+/// The job's own row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRow {
+    /// As at the first start.
+    pub key_groups: u32,
+    /// Of the parts of the job file that decide which key group an event belongs to.
+    pub fingerprint: String,
+    /// A random name of this ledger's life, so that a progress topic of another life is recognised.
+    pub ledger_id: String,
+}
+
+/// Something that `check` found wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Index into the job's steps; `None`: about the database as a whole.
+    pub step: Option<usize>,
+    /// What was found and what to do.
+    pub message: String,
+}
+
+/// What an error asks for. The tables are per engine: `mysql/classes.rs`, `sqlite/classes.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorClass {
+    /// The database is not there, or cannot write now: hold.
+    Outage,
+    /// Somebody else was in the way: roll back and run again.
+    Contention,
+    /// This can never be stored as it is.
+    Reject,
+    /// The job and the schema do not fit.
+    Misconfigured,
+    /// Rights are missing.
+    Rights,
+    /// A code that no table knows: handled as an outage, with an alarm.
+    Unknown,
+}
+
+/// What the database said, classified.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct DatabaseError {
+    /// What it asks for.
+    pub class: ErrorClass,
+    /// The engine's code, where it gave one.
+    pub code: Option<i64>,
+    /// What was being done and what the engine said. Values are cut out.
+    pub message: String,
+    /// The session cannot be used any more.
+    pub broken: bool,
+    /// The engine says that the transaction is gone: nothing of it was committed.
+    pub rolled_back: bool,
+    /// Index of the parameter row that was refused, where the engine names it.
+    pub row: Option<usize>,
+}

@@ -1,0 +1,142 @@
+//! The log: what is read, what is sent, and what was sent last. The only module that names `rdkafka`.
+//!
+//! In:        partitions and positions; outgoing records and progress
+//! Out:       records in offset order per partition; confirmed transactions; or a [`LogError`] with its class
+//! Order:     per partition as the broker keeps it, in and out
+//! Fails:     by class only: whoever calls decides by [`LogErrorClass`] and never by code
+//! Not here:  no decision (protocol), no dataflow (operator). All calls block: they run on threads of their own
+
+use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Outgoing, Record, TopicPartition};
+use std::time::Duration;
+
+/// A log that can be read from and written to: Kafka, librdkafka's mock cluster, or a fake.
+pub trait Log: Send + Sync {
+    /// Opens a reader on these partitions at these positions, read committed. Positions that do not exist are an
+    /// error of class [`LogErrorClass::PositionGone`] at the first read, never a silent jump.
+    fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn Reader>, LogError>;
+
+    /// Opens a transactional writer and runs `init_transactions`: fences former holders of the id, and waits until
+    /// their open transactions are decided and their markers written.
+    fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError>;
+
+    /// Runs `init_transactions` for each id, many at a time, and lets go of them again.
+    fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError>;
+
+    /// Reads the progress topic to its end, read committed: the last batch emitted per key group. To be called only
+    /// after [`Log::fence`] and [`Log::writer`] have returned for every id, else the end may come too early.
+    fn progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError>;
+
+    /// Per topic of the job, in order: its number of partitions, or `None` where the topic does not exist.
+    fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError>;
+
+    /// Creates the progress topic, compacted, where it is missing.
+    fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError>;
+
+    /// The first offset and the last stable offset (the end for read-committed readers) of a partition.
+    fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError>;
+
+    /// The consumer group's committed positions.
+    fn group_positions(
+        &self,
+        of: &[TopicPartition],
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError>;
+
+    /// Commits positions to the consumer group, for lag tools alone.
+    fn commit_group(
+        &self,
+        positions: &[(TopicPartition, NextOffset)],
+        deadline: Duration,
+    ) -> Result<(), LogError>;
+
+    /// The cheapest question that a broker can answer.
+    fn probe(&self, deadline: Duration) -> Result<(), LogError>;
+}
+
+/// Reads partitions from explicit positions. Dropping it closes the connection without leaving a group.
+pub trait Reader: Send {
+    /// Waits up to `wait` for a first record, then takes what is there at once, up to both limits (the first record is
+    /// given even when it alone is over `bytes_max`). An empty list means that nothing came.
+    fn read(
+        &mut self,
+        records_max: usize,
+        bytes_max: usize,
+        wait: Duration,
+    ) -> Result<Vec<ReadRecord>, LogError>;
+
+    /// The position of a partition: behind the last record given, stepping over control records; `None` before the first read.
+    fn position(&self, at: TopicPartition) -> Option<NextOffset>;
+
+    /// The last known end of a partition, from what the fetches said, without asking the broker; for lag.
+    fn known_end(&self, at: TopicPartition) -> Option<NextOffset>;
+}
+
+/// One record and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadRecord {
+    /// Its partition.
+    pub at: TopicPartition,
+    /// Its offset.
+    pub offset: Offset,
+    /// The record.
+    pub record: Record,
+}
+
+/// A transactional producer. After an error of any class but [`LogErrorClass::Aborted`] it must be dropped.
+pub trait Writer: Send {
+    /// One transaction: begins, sends every record in order and the progress records, waits for every delivery, commits.
+    /// `Ok`: committed. `Aborted`: nothing of it will be seen and the writer can be used again. Anything else: the
+    /// outcome may be unknown: a new writer's initialisation and the progress topic tell.
+    fn transact(
+        &mut self,
+        outgoing: &[&Outgoing],
+        progress: &[ProgressRow],
+        deadline: Duration,
+    ) -> Result<(), LogError>;
+}
+
+/// One key group's last emitted batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProgressRow {
+    /// The key group.
+    pub group: KeyGroup,
+    /// Its last batch in the log.
+    pub batch: BatchNumber,
+    /// The ledger that the number belongs to: [`crate::database::JobRow::ledger_id`].
+    pub ledger_id: String,
+}
+
+/// What an error asks for: `kafka/classes.rs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LogErrorClass {
+    /// The broker is not there, or cannot do it now: hold.
+    Outage,
+    /// The transaction was aborted cleanly; the same writer can run it again.
+    Aborted,
+    /// Fenced: by a newer instance, or because a transaction outlived its time-out. The ledger knows which.
+    Fenced,
+    /// A position that the log does not have any more, or not yet.
+    PositionGone,
+    /// A record over a size limit of the producer, the topic or the broker.
+    TooLarge,
+    /// A topic that does not exist, an option that is refused.
+    Misconfigured,
+    /// Rights are missing.
+    Rights,
+    /// A code that the table does not know: handled as an outage, with an alarm.
+    Unknown,
+}
+
+/// What the log said, classified.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct LogError {
+    /// What it asks for.
+    pub class: LogErrorClass,
+    /// librdkafka's name of the code, where there is one.
+    pub code: Option<String>,
+    /// What was being done and what was said.
+    pub message: String,
+    /// The partition that it is about, where there is one.
+    pub at: Option<TopicPartition>,
+}

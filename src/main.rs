@@ -1,0 +1,2 @@
+//! The binary. Nothing here but the way in and the way out.
+fn main() {}

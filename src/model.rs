@@ -1,0 +1,25 @@
+//! The words of the system. Plain data, no behaviour beyond keeping its own invariants.
+//!
+//! Holds:     nothing that runs; imports nothing of ours
+//! Order:     as the data meets them: position, record, value, event, what goes out
+//! Not here:  how any of it is read, stored or sent
+
+mod position;
+pub use position::{
+    BatchNumber, Coordinates, Epoch, Incarnation, KeyGroup, NextOffset, Offset, TopicPartition,
+};
+
+mod record;
+pub use record::{Headers, Record};
+
+mod value;
+pub use value::{Date, Decimal, Timestamp, Value, Zone};
+
+mod event;
+pub use event::{Body, Event, Reason, ReasonCode};
+
+mod mark;
+pub use mark::Mark;
+
+mod outgoing;
+pub use outgoing::{Destination, Outgoing};

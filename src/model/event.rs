@@ -1,0 +1,90 @@
+//! One decoded thing to handle, or the reason why a record could not be decoded.
+
+use super::{Coordinates, KeyGroup, Mark, Record, Value};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What travels from decode through the exchange to the gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// Topic, partition, offset and index.
+    pub at: Coordinates,
+    /// Where it is handled.
+    pub key_group: KeyGroup,
+    /// The ordering key. Parts of a compound key are joined so that different keys stay different.
+    pub key: Bytes,
+    /// The record it came from.
+    pub record: Record,
+    /// What was read from it.
+    pub body: Body,
+}
+
+/// What decoding made of a record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Body {
+    /// A readable event.
+    Readable {
+        /// One value per field, in the order of the job's fields.
+        values: Vec<Value>,
+        /// One mark per addition of the output, in the order of the job file.
+        marks: Vec<Mark>,
+    },
+    /// A record that cannot be read, on its way to the dead-letter topic.
+    Unreadable(Reason),
+}
+
+/// Why a record or an event is rejected: a stable code and a sentence. It never quotes payload values.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// Stable, goes into the header `tidegate-reason`.
+    pub code: ReasonCode,
+    /// For a person: what, and where (line and column, field name, limit).
+    pub detail: String,
+}
+
+/// The stable codes of [`Reason`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ReasonCode {
+    /// The record has no value (a tombstone).
+    NoValue,
+    /// Not well-formed XML, or a declaration that is refused.
+    NotWellFormed,
+    /// Bytes that are not in the encoding they claim, or an encoding that is not supported.
+    Encoding,
+    /// Over `limits.document_bytes` or `limits.document_depth`.
+    Limit,
+    /// The root element is not the one that the job reads.
+    NotTheEvent,
+    /// A part of the ordering key is absent.
+    KeyMissing,
+    /// A required field is absent.
+    FieldMissing,
+    /// A field's text is not of its type, or out of its range.
+    FieldType,
+    /// A place where the output adds something is absent or there twice.
+    OutputPlace,
+}
+
+impl ReasonCode {
+    /// The code as it stands in headers and logs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ReasonCode::NoValue => "no_value",
+            ReasonCode::NotWellFormed => "not_well_formed",
+            ReasonCode::Encoding => "encoding",
+            ReasonCode::Limit => "limit",
+            ReasonCode::NotTheEvent => "not_the_event",
+            ReasonCode::KeyMissing => "key_missing",
+            ReasonCode::FieldMissing => "field_missing",
+            ReasonCode::FieldType => "field_type",
+            ReasonCode::OutputPlace => "output_place",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.code.as_str(), self.detail)
+    }
+}

@@ -1,0 +1,1 @@
+//! Decisions of gate, sink and recovery as pure state machines.

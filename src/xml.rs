@@ -1,0 +1,1 @@
+//! XML documents to events, and events back to documents.
