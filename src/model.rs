@@ -9,6 +9,9 @@ pub use position::{
     BatchNumber, Coordinates, Epoch, Incarnation, KeyGroup, NextOffset, Offset, TopicPartition,
 };
 
+mod place;
+pub use place::{BadPlaces, Place, Places};
+
 mod record;
 pub use record::{Headers, Record};
 

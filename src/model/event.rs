@@ -10,6 +10,8 @@ use std::fmt;
 pub struct Event {
     /// Topic, partition, offset and index.
     pub at: Coordinates,
+    /// Whether it is its record's last event.
+    pub last_of_record: bool,
     /// Where it is handled.
     pub key_group: KeyGroup,
     /// The ordering key. Parts of a compound key are joined so that different keys stay different.

@@ -1,0 +1,397 @@
+//! Gate: each key group's events in numbered batches through the database, a batch at a time per key group.
+//!
+//! In:        an event arrived | a transaction was stored, failed, is in doubt, was looked up | the database answers again
+//! Out:       run this transaction | look these positions up | probe | these batches are stored | this event was stored before
+//! Holds:     per key group a queue and at most one batch out; per lane (database connection) at most one transaction
+//! Order:     per key group first in, first out; key groups are independent; a transaction that failed is run again whole
+//! Fails:     halt when the ledger says that another instance owns a key group, or that half a transaction was stored
+//! Not here:  no SQL, no waiting: who runs a transaction and how long a retry waits is the operator's business
+//!
+//! What makes a batch happen once: its number. The ledger takes batch n + 1 of a key group only on top of batch n. So
+//! a transaction whose COMMIT went unanswered is not run again but looked up: the position row has either its number
+//! (it happened) or the one before (it did not).
+
+mod group;
+mod lane;
+
+use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup, Place, Places};
+use crate::protocol::halt::{Halt, HaltKind};
+use group::Group;
+use lane::Lane;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+/// What the gate needs to know of an event.
+pub trait Item {
+    /// Where it comes from.
+    fn at(&self) -> Coordinates;
+    /// The place behind it.
+    fn place_behind(&self) -> Place;
+    /// Its key group.
+    fn group(&self) -> KeyGroup;
+    /// What it costs in memory and in a transaction, in bytes.
+    fn weight_bytes(&self) -> usize;
+}
+
+/// Bounds of one transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Limits {
+    /// Events of all its batches together.
+    pub events_max: usize,
+    /// Bytes of all its events together; one event alone may be over it.
+    pub bytes_max: usize,
+}
+
+/// What the ledger said of a key group when it was claimed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Claimed {
+    /// The key group.
+    pub group: KeyGroup,
+    /// The incarnation of this start.
+    pub incarnation: Incarnation,
+    /// The last batch stored.
+    pub batch: BatchNumber,
+    /// How far that batch and those before it went.
+    pub places: Places,
+    /// The last batch that Kafka has.
+    pub emitted: BatchNumber,
+}
+
+/// The events of one key group that go through the database together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Batch<E> {
+    /// The key group.
+    pub group: KeyGroup,
+    /// One more than the batch before.
+    pub number: BatchNumber,
+    /// Under which claim.
+    pub incarnation: Incarnation,
+    /// In queue order; never empty.
+    pub events: Vec<E>,
+    /// The places behind the batch.
+    pub places: Places,
+    /// Kafka has confirmed the batches up to this one and the outbox still holds them.
+    pub confirmed: Option<BatchNumber>,
+}
+
+/// The batches of one database transaction, each of another key group.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Transaction<E> {
+    /// Never empty.
+    pub batches: Vec<Batch<E>>,
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Input<E, O> {
+    /// An event came through the exchange.
+    Arrived(E),
+    /// Everything that is there now has arrived: form transactions.
+    Dispatch,
+    /// A lane's transaction is committed; `outputs` holds one entry per batch.
+    Stored {
+        /// The lane.
+        lane: usize,
+        /// One per batch.
+        outputs: Vec<O>,
+    },
+    /// A lane's transaction is rolled back, or will be: nothing of it is stored.
+    Undone {
+        /// The lane.
+        lane: usize,
+        /// What to do about it.
+        again: Again,
+    },
+    /// A lane's COMMIT went unanswered.
+    InDoubt {
+        /// The lane.
+        lane: usize,
+        /// One per batch, for the case that it was stored.
+        outputs: Vec<O>,
+    },
+    /// The position rows that [`Action::Settle`] asked for.
+    Settled {
+        /// The lane.
+        lane: usize,
+        /// Key group, incarnation and last batch, as the ledger has them now.
+        rows: Vec<(KeyGroup, Incarnation, BatchNumber)>,
+    },
+    /// The look-up itself met an outage.
+    Unsettled {
+        /// The lane.
+        lane: usize,
+    },
+    /// The database answers again.
+    Up,
+    /// Kafka has the batches of this key group up to this one.
+    Confirmed {
+        /// The key group.
+        group: KeyGroup,
+        /// The batch.
+        batch: BatchNumber,
+    },
+    /// The ledger did not take a position: see [`Action::Halt`].
+    Fenced {
+        /// The lane.
+        lane: usize,
+    },
+}
+
+/// When a transaction that was undone runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Again {
+    /// At once: somebody was in the way.
+    Now,
+    /// When the database answers again.
+    WhenUp,
+}
+
+/// Something to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Action<E, O> {
+    /// Run this transaction on this lane.
+    Store {
+        /// The lane.
+        lane: usize,
+        /// The work; kept here, too, until it is known to be stored.
+        transaction: Arc<Transaction<E>>,
+        /// How many times it was undone by others in a row: the wait before it runs grows with it.
+        contended: u32,
+    },
+    /// Look up the position rows of these key groups by a locking read on a new connection.
+    Settle {
+        /// The lane.
+        lane: usize,
+        /// Whose rows.
+        groups: Vec<KeyGroup>,
+    },
+    /// Find out when the database answers again, and say [`Input::Up`].
+    Probe,
+    /// These batches are stored: hand them to the sink, `outputs` in the same order.
+    Stored {
+        /// What was stored.
+        transaction: Arc<Transaction<E>>,
+        /// One per batch.
+        outputs: Vec<O>,
+    },
+    /// This event was stored by an earlier run; it only has to be let go.
+    Skip(E),
+    /// Stop everything.
+    Halt(Halt),
+}
+
+/// The machine. `E` is an event, `O` is what a batch gives to the sink.
+#[derive(Debug)]
+pub struct Gate<E, O> {
+    groups: BTreeMap<KeyGroup, Group<E>>,
+    /// Key groups with queued events and no batch out, in the order in which they became so.
+    ready: VecDeque<KeyGroup>,
+    lanes: Vec<Lane<E, O>>,
+    limits: Limits,
+    up: bool,
+}
+
+impl<E: Item, O> Gate<E, O> {
+    /// A gate for the key groups that were claimed, over this many lanes.
+    pub fn new(claimed: Vec<Claimed>, lanes: usize, limits: Limits) -> Gate<E, O> {
+        assert!(lanes > 0 && limits.events_max > 0, "a gate needs a lane and room for an event");
+        Gate {
+            groups: claimed.into_iter().map(|c| (c.group, Group::new(c))).collect(),
+            ready: VecDeque::new(),
+            lanes: (0..lanes).map(|_| Lane::Idle).collect(),
+            limits,
+            up: true,
+        }
+    }
+
+    /// Takes in what happened; `actions` gets what is to be done, in order.
+    pub fn step(&mut self, input: Input<E, O>, actions: &mut Vec<Action<E, O>>) {
+        match input {
+            Input::Arrived(event) => self.arrived(event, actions),
+            Input::Dispatch => self.dispatch(actions),
+            Input::Stored { lane, outputs } => {
+                let transaction = self.lane(lane).take_storing();
+                self.stored(transaction, outputs, actions);
+            }
+            Input::Undone { lane, again } => self.undone(lane, again, actions),
+            Input::InDoubt { lane, outputs } => {
+                let transaction = self.lane(lane).take_storing();
+                *self.lane(lane) = Lane::Doubtful { transaction, outputs };
+                self.went_down(actions);
+            }
+            Input::Settled { lane, rows } => self.settled(lane, &rows, actions),
+            Input::Unsettled { lane } => {
+                let (transaction, outputs) = self.lane(lane).take_settling();
+                *self.lane(lane) = Lane::Doubtful { transaction, outputs };
+                self.went_down(actions);
+            }
+            Input::Up => self.came_up(actions),
+            Input::Confirmed { group, batch } => {
+                if let Some(group) = self.groups.get_mut(&group) {
+                    group.confirm(batch);
+                }
+            }
+            Input::Fenced { lane } => {
+                let transaction = self.lane(lane).take_storing();
+                let groups = transaction.batches.iter().map(|b| b.group);
+                actions.push(Action::Halt(not_mine(groups)));
+            }
+        }
+    }
+
+    /// Events that are queued or out.
+    pub fn pending(&self) -> usize {
+        let out: usize = self.lanes.iter().map(Lane::events).sum();
+        self.groups.values().map(Group::queued).sum::<usize>() + out
+    }
+
+    /// Whether the gate waits for the database.
+    pub fn holding(&self) -> bool {
+        !self.up
+    }
+
+    fn lane(&mut self, lane: usize) -> &mut Lane<E, O> {
+        let lanes = self.lanes.len();
+        match self.lanes.get_mut(lane) {
+            Some(lane) => lane,
+            None => unreachable_lane(lane, lanes),
+        }
+    }
+
+    fn arrived(&mut self, event: E, actions: &mut Vec<Action<E, O>>) {
+        let group = event.group();
+        match self.groups.get_mut(&group) {
+            Some(state) => {
+                if let Some(before) = state.enqueue(event) {
+                    actions.push(Action::Skip(before));
+                } else if state.became_ready() {
+                    self.ready.push_back(group);
+                }
+            }
+            None => actions.push(Action::Halt(Halt::new(
+                HaltKind::Internal,
+                format!("key group {group} came to a worker that does not own it"),
+            ))),
+        }
+    }
+
+    fn dispatch(&mut self, actions: &mut Vec<Action<E, O>>) {
+        while self.up && !self.ready.is_empty() {
+            let Some(lane) = self.lanes.iter().position(|lane| matches!(lane, Lane::Idle)) else { return };
+            let transaction = Arc::new(self.form());
+            *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+            actions.push(Action::Store { lane, transaction, contended: 0 });
+        }
+    }
+
+    /// Takes from the key groups that are ready, oldest first, until the transaction is full.
+    fn form(&mut self) -> Transaction<E> {
+        let mut batches = Vec::new();
+        let (mut events, mut bytes) = (0, 0);
+        while events < self.limits.events_max && (bytes < self.limits.bytes_max || events == 0) {
+            let Some(group) = self.ready.pop_front() else { break };
+            let Some(state) = self.groups.get_mut(&group) else { continue };
+            let room = Limits {
+                events_max: self.limits.events_max - events,
+                bytes_max: self.limits.bytes_max.saturating_sub(bytes),
+            };
+            let batch = state.form(room);
+            events += batch.events.len();
+            bytes += batch.events.iter().map(Item::weight_bytes).sum::<usize>();
+            batches.push(batch);
+        }
+        Transaction { batches }
+    }
+
+    fn stored(&mut self, transaction: Arc<Transaction<E>>, outputs: Vec<O>, actions: &mut Vec<Action<E, O>>) {
+        assert_eq!(transaction.batches.len(), outputs.len(), "one output per batch");
+        for batch in &transaction.batches {
+            if let Some(state) = self.groups.get_mut(&batch.group) {
+                state.stored(batch);
+                if state.became_ready() {
+                    self.ready.push_back(batch.group);
+                }
+            }
+        }
+        actions.push(Action::Stored { transaction, outputs });
+        self.dispatch(actions);
+    }
+
+    fn undone(&mut self, lane: usize, again: Again, actions: &mut Vec<Action<E, O>>) {
+        let (transaction, contended) = self.lane(lane).take_storing_with_count();
+        match again {
+            Again::Now if self.up => {
+                let contended = contended.saturating_add(1);
+                *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended };
+                actions.push(Action::Store { lane, transaction, contended });
+            }
+            Again::Now => *self.lane(lane) = Lane::Waiting { transaction },
+            Again::WhenUp => {
+                *self.lane(lane) = Lane::Waiting { transaction };
+                self.went_down(actions);
+            }
+        }
+    }
+
+    fn settled(
+        &mut self,
+        lane: usize,
+        rows: &[(KeyGroup, Incarnation, BatchNumber)],
+        actions: &mut Vec<Action<E, O>>,
+    ) {
+        let (transaction, outputs) = self.lane(lane).take_settling();
+        match lane::verdict(&transaction, rows) {
+            lane::Verdict::Stored => self.stored(transaction, outputs, actions),
+            lane::Verdict::NotStored if self.up => {
+                *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+                actions.push(Action::Store { lane, transaction, contended: 0 });
+            }
+            lane::Verdict::NotStored => *self.lane(lane) = Lane::Waiting { transaction },
+            lane::Verdict::NotMine => {
+                actions.push(Action::Halt(not_mine(transaction.batches.iter().map(|b| b.group))));
+            }
+            lane::Verdict::Torn => actions.push(Action::Halt(Halt::new(
+                HaltKind::Internal,
+                "the database stored one part of a transaction and not the other: its tables must all be \
+                 transactional (InnoDB)",
+            ))),
+        }
+    }
+
+    fn went_down(&mut self, actions: &mut Vec<Action<E, O>>) {
+        if self.up {
+            self.up = false;
+            actions.push(Action::Probe);
+        }
+    }
+
+    fn came_up(&mut self, actions: &mut Vec<Action<E, O>>) {
+        self.up = true;
+        for (index, lane) in self.lanes.iter_mut().enumerate() {
+            if let Some(action) = lane.resume(index) {
+                actions.push(action);
+            }
+        }
+        self.dispatch(actions);
+    }
+}
+
+fn not_mine(groups: impl Iterator<Item = KeyGroup>) -> Halt {
+    let list: Vec<String> = groups.map(|g| g.to_string()).collect();
+    Halt::new(
+        HaltKind::Fenced,
+        format!(
+            "the ledger did not take the positions of key groups {}: a newer instance of this job has claimed them; \
+             this instance stops and has stored nothing of them since",
+            list.join(", ")
+        ),
+    )
+}
+
+#[allow(clippy::panic, reason = "a lane number that was never handed out: going on would lose a transaction")]
+fn unreachable_lane(lane: usize, lanes: usize) -> ! {
+    panic!("lane {lane} of {lanes} does not exist")
+}
+
+#[cfg(test)]
+mod tests;

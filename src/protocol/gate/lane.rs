@@ -1,0 +1,106 @@
+//! One lane: a database connection's worth of work, and what is known of it.
+
+use super::{Action, Transaction};
+use crate::model::{BatchNumber, Incarnation, KeyGroup};
+use std::sync::Arc;
+
+/// What a lane is about.
+#[derive(Debug)]
+pub(super) enum Lane<E, O> {
+    /// Nothing to do.
+    Idle,
+    /// Its transaction is running.
+    Storing { transaction: Arc<Transaction<E>>, contended: u32 },
+    /// Its transaction is undone and waits for the database.
+    Waiting { transaction: Arc<Transaction<E>> },
+    /// Its transaction's COMMIT went unanswered; it waits for the database to be asked.
+    Doubtful { transaction: Arc<Transaction<E>>, outputs: Vec<O> },
+    /// The database is being asked.
+    Settling { transaction: Arc<Transaction<E>>, outputs: Vec<O> },
+}
+
+impl<E, O> Lane<E, O> {
+    /// Events in its transaction.
+    pub(super) fn events(&self) -> usize {
+        match self {
+            Lane::Idle => 0,
+            Lane::Storing { transaction, .. }
+            | Lane::Waiting { transaction }
+            | Lane::Doubtful { transaction, .. }
+            | Lane::Settling { transaction, .. } => transaction.batches.iter().map(|b| b.events.len()).sum(),
+        }
+    }
+
+    pub(super) fn take_storing(&mut self) -> Arc<Transaction<E>> {
+        self.take_storing_with_count().0
+    }
+
+    #[allow(clippy::panic, reason = "an answer to a question that was not asked: going on would store twice")]
+    pub(super) fn take_storing_with_count(&mut self) -> (Arc<Transaction<E>>, u32) {
+        match std::mem::replace(self, Lane::Idle) {
+            Lane::Storing { transaction, contended } => (transaction, contended),
+            _ => panic!("a lane answered that was not storing"),
+        }
+    }
+
+    #[allow(clippy::panic, reason = "an answer to a question that was not asked: going on would store twice")]
+    pub(super) fn take_settling(&mut self) -> (Arc<Transaction<E>>, Vec<O>) {
+        match std::mem::replace(self, Lane::Idle) {
+            Lane::Settling { transaction, outputs } => (transaction, outputs),
+            _ => panic!("a lane was looked up that was not in doubt"),
+        }
+    }
+
+    /// What the lane does now that the database answers again.
+    pub(super) fn resume(&mut self, lane: usize) -> Option<Action<E, O>> {
+        let (next, action) = match std::mem::replace(self, Lane::Idle) {
+            Lane::Waiting { transaction } => {
+                let kept = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+                (kept, Some(Action::Store { lane, transaction, contended: 0 }))
+            }
+            Lane::Doubtful { transaction, outputs } => {
+                let groups = transaction.batches.iter().map(|b| b.group).collect();
+                (Lane::Settling { transaction, outputs }, Some(Action::Settle { lane, groups }))
+            }
+            other => (other, None),
+        };
+        *self = next;
+        action
+    }
+}
+
+/// What the position rows say of a transaction in doubt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    Stored,
+    NotStored,
+    NotMine,
+    Torn,
+}
+
+/// Compares the ledger's rows with a transaction in doubt.
+pub(super) fn verdict<E>(
+    transaction: &Transaction<E>,
+    rows: &[(KeyGroup, Incarnation, BatchNumber)],
+) -> Verdict {
+    let (mut stored, mut missing) = (0_usize, 0_usize);
+    for batch in &transaction.batches {
+        match rows.iter().find(|row| row.0 == batch.group) {
+            Some((_, incarnation, last)) if *incarnation == batch.incarnation => {
+                if *last == batch.number {
+                    stored += 1;
+                } else if last.next() == batch.number {
+                    missing += 1;
+                } else {
+                    return Verdict::NotMine;
+                }
+            }
+            _ => return Verdict::NotMine,
+        }
+    }
+    match (stored, missing) {
+        (_, 0) => Verdict::Stored,
+        (0, _) => Verdict::NotStored,
+        _ => Verdict::Torn,
+    }
+}
