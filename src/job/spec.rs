@@ -26,6 +26,18 @@ pub struct JobSpec {
     pub limits: LimitsSpec,
 }
 
+impl JobSpec {
+    /// The name of a partition's topic.
+    pub fn topic_of(&self, at: crate::model::TopicPartition) -> &str {
+        self.source.topics.get(usize::from(at.topic)).map_or("?", String::as_str)
+    }
+
+    /// Whether anything is ever sent: outputs or dead letters.
+    pub fn sends(&self) -> bool {
+        self.output.is_some() || self.rejects.dead_letter_topic.is_some()
+    }
+}
+
 /// `[source]`: what is read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {

@@ -94,6 +94,54 @@ pub struct Timestamp {
     pub zone: Zone,
 }
 
+impl Timestamp {
+    /// Midnight of the first of January 1970, UTC.
+    pub const UNIX_EPOCH: Timestamp = Timestamp {
+        date: Date { year: 1970, month: 1, day: 1 },
+        hour: 0,
+        minute: 0,
+        second: 0,
+        micros: 0,
+        zone: Zone::Utc,
+    };
+
+    /// The instant so many milliseconds from 1970 UTC; none outside the years 0 to 9999.
+    pub fn from_unix_ms(ms: i64) -> Option<Timestamp> {
+        const DAY_MS: i64 = 86_400_000;
+        let date = Date::from_unix_days(ms.div_euclid(DAY_MS))?;
+        let in_day = ms.rem_euclid(DAY_MS);
+        let part = |unit_ms: i64, count: i64| u8::try_from(in_day / unit_ms % count).ok();
+        Some(Timestamp {
+            date,
+            hour: part(3_600_000, 24)?,
+            minute: part(60_000, 60)?,
+            second: part(1_000, 60)?,
+            micros: u32::try_from(in_day % 1_000 * 1_000).ok()?,
+            zone: Zone::Utc,
+        })
+    }
+}
+
+impl Date {
+    /// The day so many days from 1970-01-01; none outside the years 0 to 9999.
+    fn from_unix_days(days: i64) -> Option<Date> {
+        // Years that begin in March put the leap day last, and 400 of them have always the same number of days.
+        const DAYS_OF_400_YEARS: i64 = 146_097;
+        let since_march_0000 = days.checked_add(719_468)?;
+        let cycle = since_march_0000.div_euclid(DAYS_OF_400_YEARS);
+        let day_of_cycle = since_march_0000.rem_euclid(DAYS_OF_400_YEARS);
+        let year_of_cycle =
+            (day_of_cycle - day_of_cycle / 1_460 + day_of_cycle / 36_524 - day_of_cycle / 146_096) / 365;
+        let day_of_year = day_of_cycle - (365 * year_of_cycle + year_of_cycle / 4 - year_of_cycle / 100);
+        let march_month = (5 * day_of_year + 2) / 153;
+        let day = day_of_year - (153 * march_month + 2) / 5 + 1;
+        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+        let year = cycle.checked_mul(400)?.checked_add(year_of_cycle)? + i64::from(month <= 2);
+        let year = u16::try_from(year).ok().filter(|year| *year <= 9_999)?;
+        Some(Date { year, month: u8::try_from(month).ok()?, day: u8::try_from(day).ok()? })
+    }
+}
+
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
@@ -115,5 +163,37 @@ impl fmt::Display for Timestamp {
 impl fmt::Display for Decimal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn milliseconds_become_calendar_time() {
+        let text = |ms| Timestamp::from_unix_ms(ms).map(|t| t.to_string());
+        assert_eq!(text(0).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(text(1_582_934_400_123).as_deref(), Some("2020-02-29T00:00:00.123Z"));
+        assert_eq!(text(-1).as_deref(), Some("1969-12-31T23:59:59.999Z"));
+        assert_eq!(text(253_402_300_799_999).as_deref(), Some("9999-12-31T23:59:59.999Z"));
+        assert_eq!(text(253_402_300_800_000), None);
+        assert_eq!(text(i64::MIN), None);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn calendar_time_agrees_with_jiff(ms in -62_000_000_000_000_i64..253_000_000_000_000) {
+            let theirs = jiff::Timestamp::from_millisecond(ms).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+            let ours = Timestamp::from_unix_ms(ms).unwrap();
+            proptest::prop_assert_eq!(
+                (i32::from(ours.date.year), ours.date.month, ours.date.day, ours.hour, ours.minute, ours.second),
+                (
+                    i32::from(theirs.year()), u8::try_from(theirs.month()).unwrap(), u8::try_from(theirs.day()).unwrap(),
+                    u8::try_from(theirs.hour()).unwrap(), u8::try_from(theirs.minute()).unwrap(),
+                    u8::try_from(theirs.second()).unwrap(),
+                )
+            );
+        }
     }
 }

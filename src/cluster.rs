@@ -1,0 +1,1 @@
+//! A job on its workers: start, control, halt, end.

@@ -1,0 +1,34 @@
+//! The operators of the dataflow, in the order in which an event meets them, and the few parts they share.
+//!
+//! In:        streams     Out: streams
+//! Not here:  the graph (dataflow), decisions (protocol). No operator imports another one
+
+/// 1: partitions to records, in epochs.
+pub mod source;
+
+/// 2: records to events.
+pub mod decode;
+
+/// Between 2 and 3: which worker handles an event.
+pub mod exchange;
+
+/// 3: events through the database.
+pub mod gate;
+
+/// 4: stored batches to Kafka.
+pub mod sink;
+
+/// 5: offsets behind the frontier.
+pub mod commit;
+
+/// Shared: how many bytes may be in flight.
+pub mod budget;
+
+/// Shared: answers from other threads to an operator.
+pub mod mailbox;
+
+/// Shared: finds out when something that is out answers again.
+pub mod prober;
+
+/// Shared: how an operator asks for a stop.
+pub mod stop;

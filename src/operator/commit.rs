@@ -1,0 +1,174 @@
+//! Commit: moves the job's frontier in the ledger, and the consumer group's offsets for lag tools, behind the dataflow's.
+//!
+//! In:        what each epoch covers (source of the same worker); the sink's frontier     Out: nothing; ends when all is written
+//! Holds:     what open epochs cover; the capability of its own output until the last position is written
+//! Order:     positions only rise
+//! Fails:     the ledger out -> tries again each second, nothing is lost by waiting; the group's commit failing is only said
+//! Not here:  what makes an epoch close (gate and sink hold it open)
+
+use super::budget::Budget;
+use super::mailbox::mailbox;
+use super::source::Covered;
+use super::stop::StopRequest;
+use crate::model::{Epoch, NextOffset, TopicPartition};
+use crate::protocol::halt::Halt;
+use crate::status::Board;
+use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use timely::dataflow::StreamVec;
+use timely::dataflow::channels::pact::Pipeline;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use timely::progress::frontier::MutableAntichain;
+
+/// Positions that are safe.
+pub type Positions = Vec<(TopicPartition, NextOffset)>;
+
+/// How a write of positions ended.
+#[derive(Debug)]
+pub enum Written {
+    /// They are in the ledger.
+    Yes,
+    /// Not this time.
+    NotNow,
+    /// And never will be.
+    Halt(Halt),
+}
+
+/// Writes positions to the ledger, and then shows them to the consumer group.
+pub type WritePositions = Arc<dyn Fn(Positions) -> Pin<Box<dyn Future<Output = Written> + Send>> + Send + Sync>;
+
+/// What commit needs.
+pub struct CommitSetup {
+    /// Where positions go.
+    pub write: WritePositions,
+    /// Where the write runs.
+    pub runtime: tokio::runtime::Handle,
+    /// What closed epochs give back.
+    pub budget: Arc<Budget>,
+    /// Where counts go.
+    pub board: Arc<Board>,
+    /// For a halt.
+    pub stop: StopRequest,
+}
+
+/// How often positions are written, while they move.
+const PERIOD: Duration = Duration::from_secs(1);
+
+/// Adds the operator. Its output is done when the last position is written.
+pub fn commit<'scope>(
+    covered: StreamVec<'scope, Epoch, Covered>,
+    sunk: StreamVec<'scope, Epoch, ()>,
+    setup: CommitSetup,
+) -> StreamVec<'scope, Epoch, ()> {
+    let scope = covered.scope();
+    let mut builder = OperatorBuilder::new("5-commit".to_owned(), scope);
+    let info = builder.operator_info();
+    let later = scope.activator_for(std::rc::Rc::clone(&info.address));
+    let wake = scope.worker().sync_activator_for(info.address.to_vec());
+    let mut covered = builder.new_input(covered, Pipeline);
+    let mut sunk = builder.new_input(sunk, Pipeline);
+    let (_output, done) = builder.new_output::<Vec<()>>();
+    let (sender, reports) = mailbox::<Written>(wake);
+    builder.build_reschedule(move |capabilities| {
+        let mut capability = Some(capabilities);
+        let mut ledger = Pending::new(setup);
+        move |frontiers| {
+            covered.for_each_stamp(|capability, data| {
+                if let Some(epoch) = capability.least().copied() {
+                    ledger.opened(epoch, data.flat_map(|list| list.drain(..)));
+                }
+            });
+            sunk.for_each_stamp(|_, data| data.for_each(Vec::clear));
+            let closed = frontiers.iter().map(MutableAntichain::frontier);
+            let closed = closed.filter_map(|frontier| frontier.first().copied()).min();
+            ledger.close_before(closed);
+            reports.take().into_iter().for_each(|written| ledger.written(written));
+            let ending = closed.is_none();
+            if let Some(pause) = ledger.write(ending, &sender) {
+                later.activate_after(pause);
+            }
+            let finished = ending && ledger.is_clean();
+            if finished {
+                capability = None;
+            }
+            let _held = &capability;
+            !finished
+        }
+    });
+    done
+}
+
+/// Positions between "the epoch is closed" and "it is in the ledger".
+struct Pending {
+    setup: CommitSetup,
+    /// What open epochs cover, oldest first.
+    open: VecDeque<(Epoch, Covered)>,
+    /// Closed, and not in the ledger yet.
+    closed: BTreeMap<TopicPartition, NextOffset>,
+    /// On its way.
+    writing: Option<Positions>,
+    last: Option<Instant>,
+}
+
+impl Pending {
+    fn new(setup: CommitSetup) -> Pending {
+        Pending { setup, open: VecDeque::new(), closed: BTreeMap::new(), writing: None, last: None }
+    }
+
+    fn opened(&mut self, epoch: Epoch, covered: impl Iterator<Item = Covered>) {
+        self.open.extend(covered.map(|covered| (epoch, covered)));
+        self.setup.board.set_in_flight(self.setup.budget.used_bytes());
+    }
+
+    /// Every epoch before this one is closed; none: all are.
+    fn close_before(&mut self, epoch: Option<Epoch>) {
+        let before = |open: &Epoch| epoch.is_none_or(|epoch| *open < epoch);
+        while let Some((_, covered)) = self.open.pop_front_if(|(open, _)| before(open)) {
+            self.setup.budget.release(covered.bytes);
+            self.setup.board.committed.add(covered.records);
+            for (at, next) in covered.positions {
+                let old = self.closed.insert(at, next);
+                assert!(old.is_none_or(|old| old <= next), "the frontier of {at:?} went back from {old:?} to {next}");
+            }
+        }
+        self.setup.board.set_in_flight(self.setup.budget.used_bytes());
+    }
+
+    fn written(&mut self, written: Written) {
+        let positions = self.writing.take().unwrap_or_default();
+        match written {
+            Written::Yes => {}
+            Written::NotNow => {
+                for (at, next) in positions {
+                    self.closed.entry(at).or_insert(next);
+                }
+            }
+            Written::Halt(halt) => self.setup.stop.halt(halt),
+        }
+    }
+
+    /// Begins a write when it is time, at once when all has ended. Gives the time until it wants to be asked again.
+    fn write(&mut self, ending: bool, reports: &super::mailbox::Sender<Written>) -> Option<Duration> {
+        if self.writing.is_some() || self.closed.is_empty() {
+            return None;
+        }
+        let since = self.last.map_or(PERIOD, |last| last.elapsed());
+        let period = if ending { PERIOD / 10 } else { PERIOD };
+        if since < period {
+            return Some(period - since);
+        }
+        self.last = Some(Instant::now());
+        let positions: Positions = std::mem::take(&mut self.closed).into_iter().collect();
+        self.writing = Some(positions.clone());
+        let (write, reports) = ((self.setup.write)(positions), reports.clone());
+        self.setup.runtime.spawn(async move { reports.send(write.await) });
+        None
+    }
+
+    fn is_clean(&self) -> bool {
+        self.open.is_empty() && self.closed.is_empty() && self.writing.is_none()
+    }
+}

@@ -1,0 +1,107 @@
+//! Decode: records to events, or to the reason why not.
+//!
+//! In:        record @ epoch     Out: event @ the same epoch
+//! Holds:     nothing
+//! Order:     as it came
+//! Fails:     unreadable -> the job's rule: dead letter (travels on as an event), discard (counted and logged), or halt
+//! Not here:  no XML (the decoder is handed in), no routing (exchange)
+
+use super::exchange::{key_group_of, key_group_of_unreadable};
+use super::stop::StopRequest;
+use crate::job::{JobSpec, RejectRule};
+use crate::kafka::ReadRecord;
+use crate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Reason, ReasonCode, Record};
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::status::Board;
+use crate::xml::{Decoded, Decoder, join_key};
+use bytes::Bytes;
+use std::sync::Arc;
+use timely::dataflow::StreamVec;
+use timely::dataflow::channels::pact::Pipeline;
+use timely::dataflow::operators::Operator;
+
+/// What decode needs.
+pub struct DecodeSetup {
+    /// The job.
+    pub spec: Arc<JobSpec>,
+    /// Reads documents.
+    pub decoder: Decoder,
+    /// Where counts go.
+    pub board: Arc<Board>,
+    /// For a halt.
+    pub stop: StopRequest,
+}
+
+/// Adds the operator.
+pub fn decode<'scope>(
+    records: StreamVec<'scope, Epoch, ReadRecord>,
+    setup: DecodeSetup,
+) -> StreamVec<'scope, Epoch, Event> {
+    let DecodeSetup { spec, mut decoder, board, stop } = setup;
+    records.unary(Pipeline, "2-decode", move |_, _| {
+        // A record that halts the job keeps its epoch open: its offset must never be committed.
+        let mut unsettled = Vec::new();
+        move |input, output| {
+            input.for_each_stamp(|capability, data| {
+                let mut session = output.session(&capability);
+                for record in data.flat_map(|list| list.drain(..)) {
+                    let event = read(record, &spec, &mut decoder);
+                    match (&event.body, spec.rejects.unreadable) {
+                        (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),
+                        (Body::Unreadable(reason), RejectRule::Discard) => discard(&event, reason, &spec, &board),
+                        (Body::Unreadable(reason), RejectRule::Halt) => {
+                            unsettled.extend(capability.retain_least(0));
+                            stop.halt(refusal(&event, reason, &spec));
+                        }
+                    }
+                }
+            });
+        }
+    })
+}
+
+/// One record to one event.
+pub fn read(record: ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Event {
+    let ReadRecord { at, offset, record } = record;
+    let (key, body, key_group) = match body_of(&record, decoder, spec.event.key.is_empty()) {
+        Ok((key, body)) => {
+            let group = key_group_of(&key, spec.key_groups);
+            (key, body, group)
+        }
+        Err(reason) => {
+            let group: KeyGroup = key_group_of_unreadable(at, offset, spec.key_groups);
+            (Bytes::new(), Body::Unreadable(reason), group)
+        }
+    };
+    Event { at: Coordinates { at, offset, index: 0 }, last_of_record: true, key_group, key, record, body }
+}
+
+fn body_of(record: &Record, decoder: &mut Decoder, keyed_by_kafka: bool) -> Result<(Bytes, Body), Reason> {
+    let absent = |code, detail: &str| Reason { code, detail: detail.to_owned() };
+    let document =
+        record.value.as_ref().ok_or_else(|| absent(ReasonCode::NoValue, "the record has no value (a tombstone)"))?;
+    let Decoded { key, values, marks } = decoder.decode(document)?;
+    let key = if keyed_by_kafka {
+        record.key.clone().ok_or_else(|| absent(ReasonCode::KeyMissing, "the Kafka record has no key"))?
+    } else {
+        Bytes::from(join_key(&key))
+    };
+    Ok((key, Body::Readable { values, marks }))
+}
+
+fn discard(event: &Event, reason: &Reason, spec: &JobSpec, board: &Board) {
+    board.discarded.add(1);
+    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
+    tracing::warn!(topic, partition, offset, %reason, "unreadable record discarded");
+}
+
+fn refusal(event: &Event, reason: &Reason, spec: &JobSpec) -> Halt {
+    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset);
+    Halt::new(
+        HaltKind::Reject,
+        format!(
+            "record {topic}/{partition}/{offset} cannot be read ({reason}) and rejects.unreadable is \"halt\": nothing \
+             behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again"
+        ),
+    )
+}

@@ -1,0 +1,281 @@
+//! Gate: takes each key group's events through one database transaction and holds their epoch open until it is durable.
+//!
+//! In:        event @ epoch, exchanged by key group     Out: stored batch @ the oldest epoch of its events
+//! Holds:     one capability per epoch that has an event queued or out
+//! Order:     per key group first in, first out; key groups are independent
+//! Fails:     outage -> hold; contention -> again; what the database will never take -> the job's rule, else halt
+//! Not here:  no SQL (database), no decisions (protocol), no documents (outputs, xml)
+
+mod lane;
+mod outputs;
+mod plan;
+
+pub use outputs::{OutputSetup, Outputs};
+
+use super::exchange::route;
+use super::mailbox::{Mailbox, Sender, mailbox};
+use super::prober::{Answer, Prober};
+use super::stop::StopRequest;
+use crate::database::Database;
+use crate::job::JobSpec;
+use crate::model::{BatchNumber, Coordinates, Epoch, Event, KeyGroup, Place};
+use crate::protocol::gate::{Action, Again, Claimed, Gate, Input, Item, Limits, Transaction};
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::protocol::sink::Emission;
+use crate::status::Board;
+use lane::{Command, Lane, Report};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::StreamVec;
+use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::operators::Capability;
+use timely::dataflow::operators::generic::OutputBuilder;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+
+/// A batch on its way to the sink.
+pub type StoredBatch = Emission<Arc<Outputs>>;
+
+/// What Kafka has confirmed, from the sink to the gate of the same worker: they own the same key groups.
+pub type Confirmations = Rc<RefCell<VecDeque<(KeyGroup, BatchNumber)>>>;
+
+/// What the gate needs.
+pub struct GateSetup {
+    /// The job.
+    pub spec: Arc<JobSpec>,
+    /// Where its lanes connect.
+    pub database: Arc<dyn Database>,
+    /// The key groups that this worker has claimed.
+    pub claimed: Vec<Claimed>,
+    /// Database connections of this worker.
+    pub lanes: usize,
+    /// Makes the outputs of a batch.
+    pub outputs: Arc<OutputSetup>,
+    /// The database's prober of this process.
+    pub prober: Arc<Prober>,
+    /// Where lanes run.
+    pub runtime: tokio::runtime::Handle,
+    /// From the sink.
+    pub confirmations: Confirmations,
+    /// Where counts go.
+    pub board: Arc<Board>,
+    /// For a halt.
+    pub stop: StopRequest,
+}
+
+/// An event and its epoch, which its capability keeps open.
+#[derive(Debug)]
+pub struct Queued {
+    epoch: Epoch,
+    event: Event,
+}
+
+impl Item for Queued {
+    fn at(&self) -> Coordinates {
+        self.event.at
+    }
+    fn place_behind(&self) -> Place {
+        Place::behind(self.event.at, self.event.last_of_record)
+    }
+    fn group(&self) -> KeyGroup {
+        self.event.key_group
+    }
+    fn weight_bytes(&self) -> usize {
+        self.event.record.footprint_bytes()
+    }
+}
+
+/// Bytes of the events of one transaction: their outputs must fit into one packet of any server in the outbox.
+const TRANSACTION_BYTES_MAX: usize = 4 << 20;
+
+/// Adds the operator.
+pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -> StreamVec<'scope, Epoch, StoredBatch> {
+    let scope = events.scope();
+    let mut builder = OperatorBuilder::new("3-gate".to_owned(), scope);
+    let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
+    let mut input = builder.new_input(events, Exchange::new(route));
+    let (output, stored) = builder.new_output::<Vec<StoredBatch>>();
+    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<StoredBatch>>>::from(output);
+    let mut shell = Shell::new(setup, mailbox(wake));
+    builder.build(move |capabilities| {
+        drop(capabilities);
+        move |_frontiers| {
+            let mut actions = Vec::new();
+            shell.take_confirmations(&mut actions);
+            shell.take_reports(&mut actions);
+            input.for_each_stamp(|capability, data| {
+                let epoch = capability.least().copied();
+                if let Some((epoch, capability)) = epoch.zip(capability.retain_least(0)) {
+                    for event in data.flat_map(|list| list.drain(..)) {
+                        shell.epochs.open(epoch, &capability);
+                        shell.machine.step(Input::Arrived(Queued { epoch, event }), &mut actions);
+                    }
+                }
+            });
+            shell.machine.step(Input::Dispatch, &mut actions);
+            let mut output = output.activate();
+            for action in actions {
+                if let Some((epoch, batches, events)) = shell.act(action) {
+                    if let Some(capability) = shell.epochs.capability(epoch) {
+                        output.session(capability).give_iterator(batches.into_iter());
+                    }
+                    events.into_iter().for_each(|epoch| shell.epochs.close_one(epoch));
+                }
+            }
+        }
+    });
+    stored
+}
+
+/// Open epochs: a capability each, as long as any of its events is queued or out.
+#[derive(Default)]
+struct Epochs(BTreeMap<Epoch, (Capability<Epoch>, usize)>);
+
+impl Epochs {
+    fn open(&mut self, epoch: Epoch, capability: &Capability<Epoch>) {
+        self.0.entry(epoch).or_insert_with(|| (capability.clone(), 0)).1 += 1;
+    }
+
+    fn capability(&self, epoch: Epoch) -> Option<&Capability<Epoch>> {
+        self.0.get(&epoch).map(|(capability, _)| capability)
+    }
+
+    fn close_one(&mut self, epoch: Epoch) {
+        if let Some((_, open)) = self.0.get_mut(&epoch) {
+            *open -= 1;
+            if *open == 0 {
+                self.0.remove(&epoch);
+            }
+        }
+    }
+}
+
+/// Carries the machine's actions out.
+struct Shell {
+    machine: Gate<Queued, Outputs>,
+    lanes: Vec<Lane>,
+    reports: Mailbox<Report>,
+    to_me: Sender<Report>,
+    epochs: Epochs,
+    confirmations: Confirmations,
+    prober: Arc<Prober>,
+    board: Arc<Board>,
+    stop: StopRequest,
+    /// What the last outage said, for the prober.
+    said: String,
+}
+
+/// Batches for the sink, the epoch to send them at, and the epochs of the events that are now its matter.
+type HandOver = (Epoch, Vec<StoredBatch>, Vec<Epoch>);
+
+impl Shell {
+    fn new(setup: GateSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
+        let events_max = usize::try_from(setup.spec.database.batch_events).unwrap_or(1);
+        let limits = Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX };
+        let work = lane::Work::new(&setup, to_me.clone());
+        Shell {
+            machine: Gate::new(setup.claimed, setup.lanes, limits),
+            lanes: (0..setup.lanes).map(|lane| Lane::start(lane, &work, &setup.runtime)).collect(),
+            reports,
+            to_me,
+            epochs: Epochs::default(),
+            confirmations: setup.confirmations,
+            prober: setup.prober,
+            board: setup.board,
+            stop: setup.stop,
+            said: String::new(),
+        }
+    }
+
+    fn take_confirmations(&mut self, actions: &mut Vec<Action<Queued, Outputs>>) {
+        let confirmed = std::mem::take(&mut *self.confirmations.borrow_mut());
+        for (group, batch) in confirmed {
+            self.machine.step(Input::Confirmed { group, batch }, actions);
+        }
+    }
+
+    fn take_reports(&mut self, actions: &mut Vec<Action<Queued, Outputs>>) {
+        for report in self.reports.take() {
+            let input = match report {
+                Report::Stored { lane, outputs } => {
+                    self.board.transactions.add(1);
+                    self.prober.worked();
+                    Input::Stored { lane, outputs }
+                }
+                Report::Contended { lane } => Input::Undone { lane, again: Again::Now },
+                Report::Out { lane, said } => {
+                    self.said = said;
+                    Input::Undone { lane, again: Again::WhenUp }
+                }
+                Report::InDoubt { lane, outputs, said } => {
+                    self.said = said;
+                    Input::InDoubt { lane, outputs }
+                }
+                Report::Settled { lane, rows } => Input::Settled { lane, rows },
+                Report::Unsettled { lane, said } => {
+                    self.said = said;
+                    Input::Unsettled { lane }
+                }
+                Report::Fenced { lane } => Input::Fenced { lane },
+                Report::Up => Input::Up,
+                Report::Halt(halt) => {
+                    self.stop.halt(halt);
+                    continue;
+                }
+            };
+            self.machine.step(input, actions);
+        }
+    }
+
+    fn act(&mut self, action: Action<Queued, Outputs>) -> Option<HandOver> {
+        match action {
+            Action::Store { lane, transaction, contended } => {
+                self.tell(lane, Command::Store { transaction, contended });
+            }
+            Action::Settle { lane, groups } => self.tell(lane, Command::Settle { groups }),
+            Action::Probe => {
+                let to_me = self.to_me.clone();
+                self.prober.wait(&self.said, move |answer| {
+                    to_me.send(match answer {
+                        Answer::Up => Report::Up,
+                        Answer::GaveUp(text) => Report::Halt(Halt::new(HaltKind::Outage, format!("database {text}"))),
+                    });
+                });
+            }
+            Action::Stored { transaction, outputs } => return self.hand_over(&transaction, outputs),
+            Action::Skip(queued) => {
+                self.board.skipped.add(1);
+                self.epochs.close_one(queued.epoch);
+            }
+            Action::Halt(halt) => self.stop.halt(halt),
+        }
+        None
+    }
+
+    fn tell(&self, lane: usize, command: Command) {
+        if !self.lanes.get(lane).is_some_and(|lane| lane.tell(command)) {
+            self.stop.halt(Halt::new(HaltKind::Internal, format!("the task of database lane {lane} has ended")));
+        }
+    }
+
+    fn hand_over(&self, transaction: &Transaction<Queued>, outputs: Vec<Outputs>) -> Option<HandOver> {
+        let events: Vec<Epoch> =
+            transaction.batches.iter().flat_map(|batch| batch.events.iter().map(|e| e.epoch)).collect();
+        self.board.stored.add(events.len());
+        let batches = transaction.batches.iter().zip(outputs);
+        let batches = batches
+            .map(|(batch, outputs)| Emission {
+                group: batch.group,
+                number: batch.number,
+                records: outputs.records.len(),
+                bytes: outputs.bytes,
+                outputs: Arc::new(outputs),
+            })
+            .collect();
+        // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
+        let oldest = events.iter().copied().min()?;
+        Some((oldest, batches, events))
+    }
+}

@@ -1,0 +1,197 @@
+//! Outputs: what a batch sends, and how the outbox keeps it.
+//!
+//! In:        events, each with the rows that its look-ups gave     Out: outgoing records in event order
+//! Order:     one record per event that sends something
+//! Fails:     a value that XML cannot express -> an error that names the event
+//! Not here:  no splicing (xml), no sending (sink)
+
+use crate::job::{JobSpec, Meta, ValueRef};
+use crate::model::{Body, Coordinates, Destination, Event, Headers, Outgoing, Reason, Timestamp, Value};
+use crate::xml::{Added, splice, text_of};
+use bytes::Bytes;
+use std::sync::Arc;
+
+/// What one batch sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// In event order.
+    pub records: Vec<Outgoing>,
+    /// Bytes of all records, bookkeeping included.
+    pub bytes: usize,
+}
+
+/// The outbox holds something that this version did not write.
+#[derive(Debug, thiserror::Error)]
+#[error("outbox row has format {found:?} and this version reads format {FORMAT}: {source}")]
+pub struct BadOutbox {
+    found: Option<u8>,
+    source: postcard::Error,
+}
+
+/// First byte of each outbox row.
+const FORMAT: u8 = 1;
+
+impl Outputs {
+    /// The outbox row; none where nothing is sent.
+    ///
+    /// # Errors
+    /// Never for records that fit in memory.
+    pub fn to_outbox(&self) -> Result<Option<Vec<u8>>, postcard::Error> {
+        if self.records.is_empty() {
+            return Ok(None);
+        }
+        postcard::to_extend(&self.records, vec![FORMAT]).map(Some)
+    }
+
+    /// Reads an outbox row.
+    ///
+    /// # Errors
+    /// Anything that [`Outputs::to_outbox`] did not write.
+    pub fn from_outbox(row: &[u8]) -> Result<Outputs, BadOutbox> {
+        let bad = |source| BadOutbox { found: row.first().copied(), source };
+        let body = row.strip_prefix(&[FORMAT]).ok_or_else(|| bad(postcard::Error::DeserializeBadEncoding))?;
+        postcard::from_bytes(body).map(Outputs::of).map_err(bad)
+    }
+
+    fn of(records: Vec<Outgoing>) -> Outputs {
+        let bytes = records.iter().map(Outgoing::footprint_bytes).sum();
+        Outputs { records, bytes }
+    }
+}
+
+/// An event with what its look-ups gave: per step, the referenced columns.
+pub(super) struct Looked<'a> {
+    pub(super) event: &'a Event,
+    pub(super) rows: Vec<Option<Vec<Value>>>,
+    pub(super) now: Timestamp,
+}
+
+/// An output that cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error("the output of {at} cannot be written: {why}")]
+pub(super) struct CannotEncode {
+    at: String,
+    why: String,
+}
+
+/// Makes outputs.
+#[derive(Debug)]
+pub struct OutputSetup {
+    spec: Arc<JobSpec>,
+}
+
+impl OutputSetup {
+    /// For this job.
+    pub fn new(spec: Arc<JobSpec>) -> OutputSetup {
+        OutputSetup { spec }
+    }
+
+    /// What a batch sends.
+    pub(super) fn of_batch(&self, batch: &[Looked<'_>]) -> Result<Outputs, CannotEncode> {
+        let mut records = Vec::with_capacity(batch.len());
+        for looked in batch {
+            if let Body::Unreadable(reason) = &looked.event.body {
+                records.push(self.dead_letter(looked.event, reason));
+            } else if let Some(outgoing) = self.document(looked)? {
+                records.push(outgoing);
+            }
+        }
+        Ok(Outputs::of(records))
+    }
+
+    /// The value of a reference.
+    pub(super) fn value(&self, looked: &Looked<'_>, of: &ValueRef) -> Value {
+        let event = looked.event;
+        match of {
+            ValueRef::Field(index) => match &event.body {
+                Body::Readable { values, .. } => values.get(*index).cloned().unwrap_or(Value::Null),
+                Body::Unreadable(_) => Value::Null,
+            },
+            ValueRef::Lookup { step, column } => {
+                let row = looked.rows.get(*step).and_then(Option::as_ref);
+                row.and_then(|row| row.get(*column)).cloned().unwrap_or(Value::Null)
+            }
+            ValueRef::Meta(meta) => self.meta(looked, meta),
+        }
+    }
+
+    fn meta(&self, looked: &Looked<'_>, meta: &Meta) -> Value {
+        let (at, record) = (looked.event.at, &looked.event.record);
+        match meta {
+            Meta::Topic => Value::Text(self.spec.topic_of(at.at).to_owned()),
+            Meta::Partition => Value::Int(i64::from(at.at.partition)),
+            Meta::Offset => Value::Int(at.offset.0),
+            Meta::Timestamp => {
+                record.timestamp_ms.and_then(Timestamp::from_unix_ms).map_or(Value::Null, Value::Timestamp)
+            }
+            Meta::Key => record.key.clone().map_or(Value::Null, Value::Bytes),
+            Meta::Header(name) => {
+                let header = record.headers.iter().rev().find(|(found, _)| found == name);
+                header.and_then(|(_, value)| value.clone()).map_or(Value::Null, Value::Bytes)
+            }
+            Meta::Now => Value::Timestamp(looked.now),
+        }
+    }
+
+    fn document(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
+        let Some(output) = &self.spec.output else { return Ok(None) };
+        let event = looked.event;
+        let (Body::Readable { marks, .. }, Some(input)) = (&event.body, &event.record.value) else { return Ok(None) };
+        let additions: Vec<Added> = output
+            .additions
+            .iter()
+            .map(|addition| Added {
+                text: addition.text.as_ref().and_then(|text| text_of(&self.value(looked, text))),
+                attributes: addition
+                    .attributes
+                    .iter()
+                    .filter_map(|(name, of)| text_of(&self.value(looked, of)).map(|text| (name.clone(), text)))
+                    .collect(),
+            })
+            .collect();
+        let document = splice(input, marks, &additions)
+            .map_err(|why| CannotEncode { at: self.source_of(event.at), why: why.to_string() })?;
+        let key = if output.key.is_empty() {
+            event.key.clone()
+        } else {
+            let parts: Vec<String> =
+                output.key.iter().map(|of| text_of(&self.value(looked, of)).unwrap_or_default()).collect();
+            Bytes::from(crate::xml::join_key(&parts))
+        };
+        let mut headers = event.record.headers.clone();
+        headers.push(self.source_header(event.at));
+        Ok(Some(Outgoing {
+            to: Destination::Output,
+            key: Some(key),
+            value: Some(Bytes::from(document)),
+            headers,
+            timestamp_ms: event.record.timestamp_ms,
+        }))
+    }
+
+    fn dead_letter(&self, event: &Event, reason: &Reason) -> Outgoing {
+        let mut headers = event.record.headers.clone();
+        let header = |name: &str, value: &str| (name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes())));
+        headers.push(header("tidegate-reason", reason.code.as_str()));
+        headers.push(header("tidegate-detail", &reason.detail));
+        headers.push(self.source_header(event.at));
+        headers.push(header("tidegate-job", &self.spec.name));
+        Outgoing {
+            to: Destination::DeadLetter,
+            key: event.record.key.clone(),
+            value: event.record.value.clone(),
+            headers,
+            timestamp_ms: event.record.timestamp_ms,
+        }
+    }
+
+    fn source_header(&self, at: Coordinates) -> <Headers as IntoIterator>::Item {
+        ("tidegate-source".to_owned(), Some(Bytes::from(self.source_of(at))))
+    }
+
+    /// `topic/partition/offset[/event index]`
+    pub(super) fn source_of(&self, at: Coordinates) -> String {
+        let index = if at.index > 0 { format!("/{}", at.index) } else { String::new() };
+        format!("{}/{}/{}{index}", self.spec.topic_of(at.at), at.at.partition, at.offset)
+    }
+}

@@ -1,0 +1,54 @@
+//! Mailbox: answers from other threads to an operator, which is woken by each.
+//!
+//! In:        anything, from any thread     Out: the same, in order, on the worker's thread
+//! Holds:     what was not taken yet. It needs no bound of its own: whoever writes answers a question that the operator
+//!            asked, one answer per question, and the questions are bounded (lanes, one emitter, the budget)
+//! Fails:     never; a letter to a worker that has ended is dropped with the mailbox
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use timely::scheduling::SyncActivator;
+
+/// The operator's end.
+pub struct Mailbox<T> {
+    letters: Arc<Mutex<VecDeque<T>>>,
+}
+
+/// The other threads' end.
+pub struct Sender<T> {
+    letters: Arc<Mutex<VecDeque<T>>>,
+    wake: SyncActivator,
+}
+
+impl<T> Clone for Sender<T> {
+    fn clone(&self) -> Sender<T> {
+        Sender { letters: Arc::clone(&self.letters), wake: self.wake.clone() }
+    }
+}
+
+/// A mailbox that wakes the operator of this activator.
+pub fn mailbox<T>(wake: SyncActivator) -> (Sender<T>, Mailbox<T>) {
+    let letters = Arc::new(Mutex::new(VecDeque::new()));
+    (Sender { letters: Arc::clone(&letters), wake }, Mailbox { letters })
+}
+
+impl<T> Mailbox<T> {
+    /// Takes everything that is there.
+    pub fn take(&self) -> VecDeque<T> {
+        std::mem::take(&mut *self.letters.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Takes the oldest one.
+    pub fn take_one(&self) -> Option<T> {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+    }
+}
+
+impl<T> Sender<T> {
+    /// Leaves a letter and wakes the operator.
+    pub fn send(&self, letter: T) {
+        self.letters.lock().unwrap_or_else(PoisonError::into_inner).push_back(letter);
+        // An error says that the worker has ended: nobody will read, and nobody needs to.
+        let _ended = self.wake.activate();
+    }
+}

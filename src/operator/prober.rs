@@ -1,0 +1,144 @@
+//! Prober: one per process and outside world (database, broker): finds out when it answers again.
+//!
+//! In:        "it is out, tell me when it is back", from any operator     Out: one answer to each who asked
+//! Holds:     who waits, since when it is out, and how often it was asked without anything having worked in between
+//! Order:     all who wait are answered at once
+//! Fails:     gives up after the job's limit for outages, where there is one
+//! Not here:  what a lane does with the answer (protocol)
+//!
+//! Full-jitter backoff: each pause is drawn between nothing and a bound that doubles up to 1.5 s, so that many
+//! processes do not knock together. The pauses also grow when the probe succeeds and the work then fails again (a full
+//! disk answers a probe): only [`Prober::worked`] resets them.
+
+use crate::status::Board;
+use crate::status::World;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::Notify;
+
+/// Asks the world once. An error is what it said.
+pub type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
+
+/// What those who wait get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It answers again.
+    Up,
+    /// It was out for longer than the job allows: how long, and the last thing it said.
+    GaveUp(String),
+}
+
+type Waiter = Box<dyn FnOnce(Answer) + Send>;
+
+/// Knocks until somebody opens.
+pub struct Prober {
+    world: World,
+    limit: Option<Duration>,
+    board: Arc<Board>,
+    state: Mutex<State>,
+    asked: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    waiters: Vec<Waiter>,
+    since: Option<Instant>,
+    fruitless: u32,
+}
+
+const PAUSE_FIRST: Duration = Duration::from_millis(25);
+const PAUSE_MAX: Duration = Duration::from_millis(1500);
+
+impl Prober {
+    /// A prober of this world; `limit`: how long an outage may last.
+    pub fn start(
+        world: World,
+        limit: Option<Duration>,
+        board: Arc<Board>,
+        runtime: &tokio::runtime::Handle,
+        probe: Probe,
+    ) -> Arc<Prober> {
+        let prober =
+            Arc::new(Prober { world, limit, board, state: Mutex::new(State::default()), asked: Notify::new() });
+        runtime.spawn(run(Arc::downgrade(&prober), probe));
+        prober
+    }
+
+    /// It is out: `why` is what it said. `waiter` gets one answer.
+    pub fn wait(&self, why: &str, waiter: impl FnOnce(Answer) + Send + 'static) {
+        let mut state = self.lock();
+        state.since.get_or_insert_with(Instant::now);
+        state.waiters.push(Box::new(waiter));
+        drop(state);
+        self.board.holds(self.world, why);
+        self.asked.notify_one();
+    }
+
+    /// Something that this world had to do has worked: the outage, if there was one, is over.
+    pub fn worked(&self) {
+        let mut state = self.lock();
+        state.fruitless = 0;
+        if state.waiters.is_empty() && state.since.take().is_some() {
+            drop(state);
+            self.board.resumes(self.world);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, answer: &Answer) {
+        let waiters = std::mem::take(&mut self.lock().waiters);
+        for waiter in waiters {
+            waiter(answer.clone());
+        }
+    }
+
+    /// The next pause, and whether the limit has passed.
+    fn next_pause(&self) -> (Duration, Option<Duration>) {
+        let mut state = self.lock();
+        let bound = PAUSE_FIRST.saturating_mul(1 << state.fruitless.min(10)).min(PAUSE_MAX);
+        state.fruitless = state.fruitless.saturating_add(1);
+        let out_for = state.since.map(|since| since.elapsed());
+        let over = out_for.filter(|out_for| self.limit.is_some_and(|limit| *out_for >= limit));
+        (bound.mul_f64(jitter()), over)
+    }
+
+    fn waits(&self) -> bool {
+        !self.lock().waiters.is_empty()
+    }
+}
+
+async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
+    // The task ends when nobody holds the prober any more; it wakes now and then to see that.
+    const LOOK_AROUND: Duration = Duration::from_secs(5);
+    while let Some(prober) = prober.upgrade() {
+        if !prober.waits() {
+            let _timed_out = tokio::time::timeout(LOOK_AROUND, prober.asked.notified()).await;
+            continue;
+        }
+        let (pause, over) = prober.next_pause();
+        tokio::time::sleep(pause).await;
+        match probe().await {
+            Ok(()) => prober.answer(&Answer::Up),
+            Err(said) => {
+                prober.board.holds(prober.world, &said);
+                if let Some(out_for) = over {
+                    let text = format!("out for {} s, and outage.limit_s allows no more: {said}", out_for.as_secs());
+                    prober.answer(&Answer::GaveUp(text));
+                }
+            }
+        }
+    }
+}
+
+/// Between 0 and 1, different at each call and in each process.
+fn jitter() -> f64 {
+    use std::hash::{BuildHasher, Hasher};
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    let sixteen_bits = u16::try_from(random >> 48).unwrap_or(u16::MAX);
+    f64::from(sixteen_bits) / f64::from(u16::MAX)
+}

@@ -1,0 +1,194 @@
+//! Sink: sends what is stored, many batches in one Kafka transaction, and holds their epoch open until it is committed.
+//!
+//! In:        stored batch @ epoch, from the gate of the same worker     Out: nothing; its frontier is the news
+//! Holds:     one capability per batch that Kafka does not have yet
+//! Order:     per key group by batch number; one transaction at a time
+//! Fails:     outage -> hold, then ask the progress topic; fenced -> ask the ledger; else halt
+//! Not here:  no Kafka calls (emitter, kafka), no decisions (protocol)
+
+mod emitter;
+
+pub use emitter::EmitterSetup;
+
+use super::gate::{Confirmations, Outputs, StoredBatch};
+use super::mailbox::{Mailbox, Sender, mailbox};
+use super::prober::{Answer, Prober};
+use super::stop::StopRequest;
+use crate::model::{BatchNumber, Destination, Epoch, KeyGroup};
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::protocol::sink::{Action, Input, Sink};
+use crate::status::Board;
+use emitter::{Command, Emitter, Report};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use timely::dataflow::StreamVec;
+use timely::dataflow::channels::pact::Pipeline;
+use timely::dataflow::operators::Capability;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+
+/// Asks the ledger whether this instance still owns its key groups, as long as it takes to get an answer.
+pub type AskOwner = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
+
+/// What the sink needs.
+pub struct SinkSetup {
+    /// The machine as the start left it: nothing out, producer good.
+    pub machine: Sink<Arc<Outputs>>,
+    /// Its producer and how to build another one; none: the job never sends anything.
+    pub emitter: Option<EmitterSetup>,
+    /// The broker's prober of this process.
+    pub prober: Arc<Prober>,
+    /// Who owns the job.
+    pub owner: AskOwner,
+    /// Where the question to the ledger runs.
+    pub runtime: tokio::runtime::Handle,
+    /// To the gate.
+    pub confirmations: Confirmations,
+    /// Where counts go.
+    pub board: Arc<Board>,
+    /// For a halt.
+    pub stop: StopRequest,
+}
+
+/// Adds the operator. Its output carries nothing but its frontier.
+pub fn sink<'scope>(stored: StreamVec<'scope, Epoch, StoredBatch>, setup: SinkSetup) -> StreamVec<'scope, Epoch, ()> {
+    let scope = stored.scope();
+    let mut builder = OperatorBuilder::new("4-sink".to_owned(), scope);
+    let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
+    let mut input = builder.new_input(stored, Pipeline);
+    let (_output, done) = builder.new_output::<Vec<()>>();
+    let mut shell = Shell::new(setup, mailbox(wake));
+    builder.build(move |capabilities| {
+        drop(capabilities);
+        move |_frontiers| {
+            let mut actions = Vec::new();
+            shell.take_reports(&mut actions);
+            input.for_each_stamp(|capability, data| {
+                if let Some(capability) = capability.retain_least(0) {
+                    for batch in data.flat_map(|list| list.drain(..)) {
+                        shell.held.insert((batch.group, batch.number), capability.clone());
+                        shell.machine.step(Input::Stored(batch), &mut actions);
+                    }
+                }
+            });
+            shell.machine.step(Input::Dispatch, &mut actions);
+            for action in actions {
+                shell.act(action);
+            }
+        }
+    });
+    done
+}
+
+/// Carries the machine's actions out.
+struct Shell {
+    machine: Sink<Arc<Outputs>>,
+    emitter: Option<Emitter>,
+    reports: Mailbox<Report>,
+    to_me: Sender<Report>,
+    held: BTreeMap<(KeyGroup, BatchNumber), Capability<Epoch>>,
+    prober: Arc<Prober>,
+    owner: AskOwner,
+    runtime: tokio::runtime::Handle,
+    confirmations: Confirmations,
+    board: Arc<Board>,
+    stop: StopRequest,
+    /// What the last outage said, for the prober.
+    said: String,
+}
+
+impl Shell {
+    fn new(setup: SinkSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
+        let emitter = setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone()));
+        Shell {
+            machine: setup.machine,
+            emitter,
+            reports,
+            to_me,
+            held: BTreeMap::new(),
+            prober: setup.prober,
+            owner: setup.owner,
+            runtime: setup.runtime,
+            confirmations: setup.confirmations,
+            board: setup.board,
+            stop: setup.stop,
+            said: String::new(),
+        }
+    }
+
+    fn take_reports(&mut self, actions: &mut Vec<Action<Arc<Outputs>>>) {
+        for report in self.reports.take() {
+            let input = match report {
+                Report::Committed { batches } => {
+                    self.prober.worked();
+                    self.count(&batches);
+                    Input::Committed
+                }
+                Report::Aborted => Input::Aborted,
+                Report::Lost { said } => {
+                    self.said = said;
+                    Input::Lost
+                }
+                Report::Fenced => Input::Fenced,
+                Report::Rebuilt(progress) => {
+                    self.prober.worked();
+                    Input::Rebuilt(progress)
+                }
+                Report::NotRebuilt { said } => {
+                    self.said = said;
+                    Input::NotRebuilt
+                }
+                Report::Owner { mine } => Input::Owner { mine },
+                Report::Up => Input::Up,
+                Report::Halt(halt) => {
+                    self.stop.halt(halt);
+                    continue;
+                }
+            };
+            self.machine.step(input, actions);
+        }
+    }
+
+    fn count(&self, batches: &[StoredBatch]) {
+        let records = batches.iter().flat_map(|batch| &batch.outputs.records);
+        let (outputs, letters): (Vec<_>, Vec<_>) = records.partition(|record| record.to == Destination::Output);
+        self.board.emitted.add(outputs.len());
+        self.board.dead_lettered.add(letters.len());
+    }
+
+    fn act(&mut self, action: Action<Arc<Outputs>>) {
+        match action {
+            Action::Emit { batches, aborted } => self.tell(Command::Emit { batches, aborted }),
+            Action::Rebuild => self.tell(Command::Rebuild),
+            Action::Probe => {
+                let to_me = self.to_me.clone();
+                self.prober.wait(&self.said, move |answer| {
+                    to_me.send(match answer {
+                        Answer::Up => Report::Up,
+                        Answer::GaveUp(text) => Report::Halt(Halt::new(HaltKind::Outage, format!("broker {text}"))),
+                    });
+                });
+            }
+            Action::AskLedger => {
+                let (to_me, answer) = (self.to_me.clone(), (self.owner)());
+                self.runtime.spawn(async move { to_me.send(Report::Owner { mine: answer.await }) });
+            }
+            Action::Done { batches, sent } => {
+                for batch in batches {
+                    self.held.remove(&batch);
+                    if sent {
+                        self.confirmations.borrow_mut().push_back(batch);
+                    }
+                }
+            }
+            Action::Halt(halt) => self.stop.halt(halt),
+        }
+    }
+
+    fn tell(&self, command: Command) {
+        if !self.emitter.as_ref().is_some_and(|emitter| emitter.tell(command)) {
+            self.stop.halt(Halt::new(HaltKind::Internal, "the thread that sends to Kafka has ended"));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Emitter: the thread that owns the transactional producer, so that the worker never waits for Kafka.
+//!
+//! In:        batches to send, or "build a new producer"     Out: one report per command
+//! Holds:     the producer while it is good; none through an outage, for a producer with records in its queue burns a core
+//! Order:     one command at a time
+//! Fails:     by report, with the class that the log gave. After a deadline the outcome is unknown: the producer is dropped
+//! Not here:  no decision (protocol::sink)
+
+use super::StoredBatch;
+use crate::kafka::{Log, LogError, LogErrorClass, ProgressRow, Writer};
+use crate::model::{BatchNumber, KeyGroup};
+use crate::operator::mailbox::Sender;
+use crate::protocol::halt::{Halt, HaltKind};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+/// What the emitter needs.
+pub struct EmitterSetup {
+    /// Where it sends.
+    pub log: Arc<dyn Log>,
+    /// The producer that the start has built.
+    pub writer: Box<dyn Writer>,
+    /// This worker's transactional id.
+    pub transactional_id: String,
+    /// The ledger that the batch numbers belong to.
+    pub ledger_id: String,
+    /// The key groups of this worker.
+    pub groups: Vec<KeyGroup>,
+}
+
+/// What the emitter is told.
+pub(super) enum Command {
+    Emit { batches: Arc<Vec<StoredBatch>>, aborted: u32 },
+    Rebuild,
+}
+
+/// What the sink hears.
+pub(super) enum Report {
+    Committed { batches: Arc<Vec<StoredBatch>> },
+    Aborted,
+    Lost { said: String },
+    Fenced,
+    Rebuilt(BTreeMap<KeyGroup, BatchNumber>),
+    NotRebuilt { said: String },
+    Owner { mine: bool },
+    Up,
+    Halt(Halt),
+}
+
+/// How long a transaction, and the building of a producer, may take before it counts as an outage.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
+
+/// The sink's end. Dropping it ends the thread after its command.
+pub(super) struct Emitter(SyncSender<Command>);
+
+impl Emitter {
+    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>) -> Emitter {
+        let (sender, commands) = sync_channel(1);
+        let thread = std::thread::Builder::new().name(setup.transactional_id.clone());
+        let failed = reports.clone();
+        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports)) {
+            let halt = Halt::new(HaltKind::Internal, format!("cannot start the thread that sends to Kafka: {error}"));
+            failed.send(Report::Halt(halt));
+        }
+        Emitter(sender)
+    }
+
+    /// `false`: the thread has ended.
+    pub(super) fn tell(&self, command: Command) -> bool {
+        self.0.try_send(command).is_ok()
+    }
+}
+
+fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>) {
+    let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
+    let mut writer = Some(writer);
+    while let Ok(command) = commands.recv() {
+        let report = match command {
+            Command::Emit { batches, aborted } => {
+                std::thread::sleep(pause(aborted));
+                emit(&mut writer, batches, &ledger_id)
+            }
+            Command::Rebuild => {
+                writer = None;
+                match rebuild(&*log, &transactional_id, &ledger_id, &groups) {
+                    Ok((new, progress)) => {
+                        writer = Some(new);
+                        Report::Rebuilt(progress)
+                    }
+                    Err(report) => report,
+                }
+            }
+        };
+        reports.send(report);
+    }
+}
+
+/// The wait before a transaction that was aborted is sent again: nothing at first (the one after a refused record
+/// fails once more by design of the client), then up to a second.
+fn pause(aborted: u32) -> Duration {
+    match aborted {
+        0 | 1 => Duration::ZERO,
+        n => Duration::from_millis(10 << n.min(7)).min(Duration::from_secs(1)),
+    }
+}
+
+fn emit(writer: &mut Option<Box<dyn Writer>>, batches: Arc<Vec<StoredBatch>>, ledger_id: &str) -> Report {
+    let outgoing: Vec<_> = batches.iter().flat_map(|batch| &batch.outputs.records).collect();
+    let result = match writer {
+        Some(writer) => writer.transact(&outgoing, &progress_of(&batches, ledger_id), DEADLINE),
+        None => return Report::Lost { said: "there is no producer".to_owned() },
+    };
+    let Err(error) = result else { return Report::Committed { batches } };
+    if error.class == LogErrorClass::Aborted {
+        return Report::Aborted;
+    }
+    // Outcome unknown, or the producer is no good any more. It must not keep records through an outage.
+    *writer = None;
+    match error.class {
+        LogErrorClass::Fenced => Report::Fenced,
+        _ => trouble(error, |said| Report::Lost { said }),
+    }
+}
+
+/// The newest batch of each key group.
+fn progress_of(batches: &[StoredBatch], ledger_id: &str) -> Vec<ProgressRow> {
+    let newest: BTreeMap<KeyGroup, BatchNumber> = batches.iter().map(|b| (b.group, b.number)).collect();
+    let row = |(group, batch)| ProgressRow { group, batch, ledger_id: ledger_id.to_owned() };
+    newest.into_iter().map(row).collect()
+}
+
+type Built = (Box<dyn Writer>, BTreeMap<KeyGroup, BatchNumber>);
+
+fn rebuild(log: &dyn Log, id: &str, ledger_id: &str, groups: &[KeyGroup]) -> Result<Built, Report> {
+    let out = |error: LogError| trouble(error, |said| Report::NotRebuilt { said });
+    let writer = log.writer(id, DEADLINE).map_err(out)?;
+    let rows = log.progress(DEADLINE).map_err(out)?;
+    let mut progress = BTreeMap::new();
+    for row in rows.into_iter().filter(|row| groups.contains(&row.group)) {
+        if row.ledger_id != ledger_id {
+            let text = "the progress topic was written under another ledger while this job ran";
+            return Err(Report::Halt(Halt::new(HaltKind::Fenced, text)));
+        }
+        progress.insert(row.group, row.batch);
+    }
+    Ok((writer, progress))
+}
+
+/// What an error means: an outage, or a halt.
+fn trouble(error: LogError, outage: impl FnOnce(String) -> Report) -> Report {
+    let (kind, what) = match error.class {
+        LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::Fenced => {
+            return outage(error.message);
+        }
+        LogErrorClass::TooLarge => (HaltKind::Reject, "an output is over Kafka's limit, and rejects.too_large is \"halt\""),
+        LogErrorClass::Misconfigured => (HaltKind::Misconfigured, "Kafka refuses what the job sends"),
+        LogErrorClass::Rights => (HaltKind::Rights, "the Kafka account may not do this"),
+        LogErrorClass::PositionGone => (HaltKind::Fenced, "a position of the progress topic is gone"),
+    };
+    Report::Halt(Halt::new(kind, format!("{what}: {}; it is stored, and is sent at the next start", error.message)))
+}

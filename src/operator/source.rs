@@ -1,0 +1,150 @@
+//! Source: reads its partitions and gives each handful of records an epoch.
+//!
+//! In:        partitions p with p mod workers = this worker, from the job's frontier on
+//! Out:       records @ epoch, and beside them what the epoch covers: positions and bytes
+//! Holds:     the capability of its next epoch, until it stops reading
+//! Order:     per partition by offset
+//! Fails:     position gone -> halt; broker out -> keeps asking and says so
+//! Not here:  no back pressure of its own (the reader waits for the budget), no committing (5-commit)
+//!
+//! Epochs are Lamport clocks. A source mints its next epoch when it has records, and tells the other sources; a source
+//! that has nothing to read steps behind the newest epoch it has heard of. So an idle partition never holds back the
+//! frontier, nobody wakes up just to let time pass, and no clocks need to agree.
+
+mod reader;
+
+pub use reader::{Covered, Feed, Handful, ReaderSetup};
+
+use super::mailbox::Mailbox;
+use super::stop::StopRequest;
+use crate::kafka::ReadRecord;
+use crate::model::Epoch;
+use timely::container::CapacityContainerBuilder;
+use timely::dataflow::channels::pact::Pipeline;
+use timely::dataflow::operators::generic::OutputBuilder;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use timely::dataflow::operators::vec::Broadcast;
+use timely::dataflow::operators::{Capability, ConnectLoop, Feedback};
+use timely::dataflow::{Scope, StreamVec};
+
+/// What the source gives.
+pub struct Source<'scope> {
+    /// Records in their epochs.
+    pub records: StreamVec<'scope, Epoch, ReadRecord>,
+    /// What each epoch covers.
+    pub covered: StreamVec<'scope, Epoch, Covered>,
+}
+
+/// Adds the source. `setup` is consumed by a reader thread of its own.
+pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: StopRequest) -> Source<'scope> {
+    let mut builder = OperatorBuilder::new("1-source".to_owned(), scope);
+    let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
+    let (handle, heard): (_, StreamVec<'scope, Epoch, Epoch>) = scope.feedback(Default::default());
+    // No summary to any output: what is heard from other sources must not hold back what this one says.
+    let mut heard = builder.new_input_connection(heard, Pipeline, []);
+    let (records_out, records) = builder.new_output::<Vec<ReadRecord>>();
+    let (covered_out, covered) = builder.new_output::<Vec<Covered>>();
+    let (minted_out, minted) = builder.new_output::<Vec<Epoch>>();
+    let mut records_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<ReadRecord>>>::from(records_out);
+    let mut covered_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Covered>>>::from(covered_out);
+    let mut minted_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Epoch>>>::from(minted_out);
+
+    let (letters, mailbox) = super::mailbox::mailbox(wake);
+    let reader = reader::spawn(setup, letters);
+    builder.build(move |capabilities| {
+        let mut clock = Clock::new(capabilities);
+        move |_frontiers| {
+            let _alive = &reader;
+            let mut newest = None;
+            heard.for_each_stamp(|_, data| newest = newest.max(data.flat_map(|list| list.drain(..)).max()));
+            if let Some(newest) = newest {
+                clock.step_behind(newest);
+            }
+            let Some(caps) = clock.capabilities() else { return };
+            let (handfuls, ended) = collect(&mailbox, &stop);
+            if !handfuls.is_empty() {
+                let (mut records, mut covered) = (records_out.activate(), covered_out.activate());
+                let (mut records, mut covered) = (records.session(&caps.records), covered.session(&caps.covered));
+                for handful in handfuls {
+                    records.give_iterator(handful.records.into_iter());
+                    covered.give(handful.covered);
+                }
+                minted_out.activate().session(&caps.minted).give(*caps.minted.time());
+                drop((records, covered));
+                clock.tick();
+            }
+            if ended {
+                clock.stop();
+            }
+        }
+    });
+    minted.broadcast().connect_loop(handle);
+    Source { records, covered }
+}
+
+/// Everything that the reader has left: handfuls, and whether it has read its last.
+fn collect(mailbox: &Mailbox<Feed>, stop: &StopRequest) -> (Vec<Handful>, bool) {
+    let mut handfuls = Vec::new();
+    let mut ended = false;
+    for letter in mailbox.take() {
+        match letter {
+            Feed::Handful(handful) => handfuls.push(handful),
+            Feed::Ended => ended = true,
+            Feed::Halt(halt) => stop.halt(halt),
+        }
+    }
+    (handfuls, ended)
+}
+
+/// The capabilities of the next epoch, one per output.
+struct Capabilities {
+    records: Capability<Epoch>,
+    covered: Capability<Epoch>,
+    minted: Capability<Epoch>,
+}
+
+/// The Lamport clock.
+struct Clock(Option<Capabilities>);
+
+impl Clock {
+    fn new(mut capabilities: Vec<Capability<Epoch>>) -> Clock {
+        let (minted, covered, records) = (capabilities.pop(), capabilities.pop(), capabilities.pop());
+        Clock(minted.zip(covered).zip(records).map(|((minted, covered), records)| Capabilities {
+            records,
+            covered,
+            minted,
+        }))
+    }
+
+    fn capabilities(&self) -> Option<&Capabilities> {
+        self.0.as_ref()
+    }
+
+    fn move_to(&mut self, epoch: Epoch) {
+        if let Some(caps) = &mut self.0 {
+            caps.records.downgrade(&epoch);
+            caps.covered.downgrade(&epoch);
+            caps.minted.downgrade(&epoch);
+        }
+    }
+
+    fn now(&self) -> Option<Epoch> {
+        self.0.as_ref().map(|caps| *caps.records.time())
+    }
+
+    fn tick(&mut self) {
+        if let Some(now) = self.now() {
+            self.move_to(now.saturating_add(1));
+        }
+    }
+
+    fn step_behind(&mut self, heard: Epoch) {
+        if self.now().is_some_and(|now| now <= heard) {
+            self.move_to(heard.saturating_add(1));
+        }
+    }
+
+    fn stop(&mut self) {
+        self.0 = None;
+    }
+}

@@ -1,0 +1,206 @@
+//! Reader: the thread that asks Kafka, so that the worker never waits for it.
+//!
+//! In:        a worker's partitions and where to begin     Out: handfuls of records to the source's mailbox
+//! Holds:     one handful; librdkafka prefetches a few MiB beside it
+//! Order:     as Kafka gives them
+//! Fails:     broker out -> says so and asks again; position gone, rights, wrong topic -> halt
+//! Not here:  epochs
+
+use crate::kafka::{Log, LogError, LogErrorClass, ReadRecord, Reader};
+use crate::model::{NextOffset, TopicPartition};
+use crate::operator::budget::Budget;
+use crate::operator::mailbox::Sender;
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::status::{Board, World};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What a reader needs.
+pub struct ReaderSetup {
+    /// Where it reads.
+    pub log: Arc<dyn Log>,
+    /// Its partitions, and the first offset to read of each.
+    pub from: Vec<(TopicPartition, NextOffset)>,
+    /// Where it ends; none: it reads on for ever.
+    pub until: Option<BTreeMap<TopicPartition, NextOffset>>,
+    /// What it may read.
+    pub budget: Arc<Budget>,
+    /// Raised: read no more, the job drains.
+    pub drain: Arc<AtomicBool>,
+    /// Where counts go.
+    pub board: Arc<Board>,
+    /// The worker's number within its process.
+    pub worker: usize,
+}
+
+/// Some records, and what they cover.
+#[derive(Debug)]
+pub struct Handful {
+    /// In order per partition.
+    pub records: Vec<ReadRecord>,
+    /// What handling them will mean.
+    pub covered: Covered,
+}
+
+/// What an epoch covers: once it is closed, everything before these positions is handled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Covered {
+    /// Positions that moved.
+    pub positions: Vec<(TopicPartition, NextOffset)>,
+    /// Records in it.
+    pub records: usize,
+    /// Bytes taken from the budget.
+    pub bytes: usize,
+}
+
+/// What a reader leaves in the mailbox.
+#[derive(Debug)]
+pub enum Feed {
+    /// Records, or only positions that moved over control records.
+    Handful(Handful),
+    /// It will read no more.
+    Ended,
+    /// It cannot read on.
+    Halt(Halt),
+}
+
+/// Keeps the reader's thread going; dropping it ends the thread at its next look.
+pub(super) struct Running(Arc<AtomicBool>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Starts the thread.
+pub(super) fn spawn(setup: ReaderSetup, feed: Sender<Feed>) -> Running {
+    let over = Arc::new(AtomicBool::new(false));
+    let running = Running(Arc::clone(&over));
+    let failed = feed.clone();
+    let thread = std::thread::Builder::new().name(format!("reader-{}", setup.worker));
+    if let Err(error) = thread.spawn(move || run(&setup, &feed, &over)) {
+        failed.send(Feed::Halt(Halt::new(HaltKind::Internal, format!("cannot start a reader thread: {error}"))));
+    }
+    running
+}
+
+const WAIT: Duration = Duration::from_millis(100);
+const RECORDS_MAX: usize = 1_000;
+const BYTES_MAX: usize = 512 << 10;
+
+fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
+    let stopped = || over.load(Ordering::Relaxed) || setup.drain.load(Ordering::Relaxed);
+    match open(setup, &stopped) {
+        Ok(Some(mut reader)) => {
+            if let Err(halt) = read_on(setup, &mut *reader, feed, &stopped) {
+                return feed.send(Feed::Halt(halt));
+            }
+        }
+        Ok(None) => {}
+        Err(halt) => return feed.send(Feed::Halt(halt)),
+    }
+    feed.send(Feed::Ended);
+}
+
+/// Opens the reader, as often as it takes; none when there is nothing to read or the job stops first.
+fn open(setup: &ReaderSetup, stopped: &dyn Fn() -> bool) -> Result<Option<Box<dyn Reader>>, Halt> {
+    while !setup.from.is_empty() && !stopped() {
+        match setup.log.reader(&setup.from) {
+            Ok(reader) => return Ok(Some(reader)),
+            Err(error) => meet(setup, &error)?,
+        }
+    }
+    Ok(None)
+}
+
+fn read_on(
+    setup: &ReaderSetup,
+    reader: &mut dyn Reader,
+    feed: &Sender<Feed>,
+    stopped: &dyn Fn() -> bool,
+) -> Result<(), Halt> {
+    let mut positions: BTreeMap<TopicPartition, NextOffset> = setup.from.iter().copied().collect();
+    let mut out = false;
+    while !stopped() && !reached(setup, &positions) {
+        if !setup.budget.wait_for_room(WAIT) {
+            continue;
+        }
+        match reader.read(RECORDS_MAX, BYTES_MAX, WAIT) {
+            Ok(records) => {
+                if out && !records.is_empty() {
+                    out = false;
+                    setup.board.resumes(World::Broker);
+                }
+                let handful = cover(setup, reader, records, &mut positions);
+                if !handful.covered.positions.is_empty() {
+                    feed.send(Feed::Handful(handful));
+                }
+            }
+            Err(error) => {
+                out = true;
+                meet(setup, &error)?;
+            }
+        }
+        setup.board.set_lag(setup.worker, lag(reader, &positions));
+    }
+    Ok(())
+}
+
+fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>) -> bool {
+    setup.until.as_ref().is_some_and(|until| {
+        positions.iter().all(|(at, position)| until.get(at).is_none_or(|end| position >= end))
+    })
+}
+
+/// Accounts for what was read, and finds the positions that moved.
+fn cover(
+    setup: &ReaderSetup,
+    reader: &dyn Reader,
+    mut records: Vec<ReadRecord>,
+    positions: &mut BTreeMap<TopicPartition, NextOffset>,
+) -> Handful {
+    if let Some(until) = &setup.until {
+        // What came behind the end belongs to the next run.
+        records.retain(|r| until.get(&r.at).is_none_or(|end| r.offset.next() <= *end));
+    }
+    let bytes = records.iter().map(|r| r.record.footprint_bytes()).sum();
+    setup.budget.take(bytes);
+    setup.board.read.add(records.len());
+    let mut moved = Vec::new();
+    for (at, position) in positions {
+        let mut now = reader.position(*at).unwrap_or(*position);
+        if let Some(end) = setup.until.as_ref().and_then(|until| until.get(at)) {
+            now = now.min(*end);
+        }
+        if now > *position {
+            *position = now;
+            moved.push((*at, now));
+        }
+    }
+    Handful { covered: Covered { positions: moved, records: records.len(), bytes }, records }
+}
+
+fn lag(reader: &dyn Reader, positions: &BTreeMap<TopicPartition, NextOffset>) -> i64 {
+    let behind = |(at, position): (&TopicPartition, &NextOffset)| {
+        reader.known_end(*at).map_or(0, |end| end.0.saturating_sub(position.0).max(0))
+    };
+    positions.iter().map(behind).sum()
+}
+
+/// What an error means to a reader: ask again, or halt.
+fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
+    let kind = match error.class {
+        LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::TooLarge => {
+            setup.board.holds(World::Broker, &error.message);
+            std::thread::sleep(WAIT);
+            return Ok(());
+        }
+        LogErrorClass::PositionGone | LogErrorClass::Fenced => HaltKind::Fenced,
+        LogErrorClass::Misconfigured => HaltKind::Misconfigured,
+        LogErrorClass::Rights => HaltKind::Rights,
+    };
+    Err(Halt::new(kind, error.message.clone()))
+}
