@@ -295,9 +295,18 @@ pub struct Addition {
     /// The job file's prefix of `element`, used where the document binds none; empty: none was written.
     pub prefix: String,
     /// Its text; `None`: an empty element. A NULL makes the element empty, too.
-    pub text: Option<ValueRef>,
-    /// Its attributes in the order of the job file; a NULL leaves the attribute out.
-    pub attributes: Vec<(String, ValueRef)>,
+    pub text: Option<Content>,
+    /// Its attributes in the order of the job file, names without prefix; a NULL leaves the attribute out.
+    pub attributes: Vec<(String, Content)>,
+}
+
+/// What an addition says: the same text each time, or a value of the event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Content {
+    /// A text of the job file, not yet escaped.
+    Literal(String),
+    /// `":field"`
+    Value(ValueRef),
 }
 
 /// What happens to a reject.
