@@ -1,1 +1,52 @@
-//! XML documents to events, and events back to documents.
+//! XML documents to events, and events back to documents. The only module that names `quick_xml`.
+//!
+//! In:        a record's bytes; later the texts to add     Out: [`Decoded`] or a reason; a document
+//! Holds:     per worker one [`Decoder`]: the job's paths as one tree, and buffers
+//! Order:     one pass per document, no recursion; the modules below stand in the order in which bytes meet them
+//! Fails:     a document that cannot be read gives a [`crate::model::Reason`] and never stops anything else
+//! Not here:  Kafka keys, databases, which value goes where
+//!
+//! Read are XML 1.0 documents in UTF-8 (or ASCII), checked to be well-formed with namespaces. A DOCTYPE is refused,
+//! whatever it holds: no entity is expanded and nothing is fetched, ever.
+
+mod plan;
+
+mod document;
+
+mod declaration;
+
+mod chars;
+
+mod walk;
+
+mod element;
+
+mod tag;
+
+mod reference;
+
+mod scope;
+
+mod found;
+
+mod decode;
+pub use decode::{Decoded, Decoder};
+
+mod types;
+
+mod fault;
+
+mod setup;
+pub use setup::XmlSetupError;
+
+mod key;
+pub use key::join_key;
+
+mod text;
+pub use text::{text_of, text_or_bytes};
+
+mod splice;
+pub use splice::{Added, SpliceError, splice};
+
+#[cfg(test)]
+mod tests;

@@ -64,6 +64,8 @@ pub enum ReasonCode {
     FieldMissing,
     /// A field's text is not of its type, or out of its range.
     FieldType,
+    /// A path of a field or of the key matches more than once.
+    Ambiguous,
     /// A place where the output adds something is absent or there twice.
     OutputPlace,
 }
@@ -80,6 +82,7 @@ impl ReasonCode {
             ReasonCode::KeyMissing => "key_missing",
             ReasonCode::FieldMissing => "field_missing",
             ReasonCode::FieldType => "field_type",
+            ReasonCode::Ambiguous => "ambiguous",
             ReasonCode::OutputPlace => "output_place",
         }
     }

@@ -1,0 +1,177 @@
+//! Documents to events: a pass over the document, then the job's rules over what it found.
+//!
+//! In:        a record's bytes     Out: [`Decoded`], or the [`Reason`] why there is no event
+//! Holds:     the compiled job and buffers; one decoder per worker
+//! Order:     encoding and characters, structure, key, fields, places: the first fault is the reason
+//! Fails:     see [`crate::model::ReasonCode`]; never by a panic, whatever the bytes
+//! Not here:  records without a value (the caller's), hashing the key (the exchange's)
+//!
+//! The rules, where a user could expect another:
+//! - a field that ends at an element takes the element's own text (text, CDATA and references, joined over comments
+//!   and processing instructions); the text of child elements is not part of it;
+//! - a path that matches twice makes the event ambiguous and so unreadable: taking the first would lose the other;
+//! - absent, empty and nil are three things: absent or `xsi:nil="true"` is NULL for an optional field and a reject for
+//!   a required one; empty is the empty text, and a reject for every other type, optional or not;
+//! - a part of the key is its text without white space at the ends; absent, nil or empty it makes the event unreadable.
+
+use super::XmlSetupError;
+use super::chars::{is_blank, trim};
+use super::document;
+use super::fault::Fault;
+use super::found::{Capture, Found, Nil};
+use super::plan::{FieldPlan, Plan};
+use super::walk::{Buffers, Walk};
+use crate::job::{EventSpec, LimitsSpec, OutputSpec};
+use crate::model::{Mark, Reason, ReasonCode, Value};
+
+/// Reads the documents of one job.
+#[derive(Debug)]
+pub struct Decoder {
+    plan: Plan,
+    limits: LimitsSpec,
+    buffers: Buffers,
+    found: Found,
+}
+
+/// What a document gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Decoded {
+    /// The ordering key's parts, in the order of the job file; empty where the job takes the Kafka key.
+    pub key: Vec<String>,
+    /// One value per field, in the order of the job file.
+    pub values: Vec<Value>,
+    /// One mark per addition, in the order of the job file.
+    pub marks: Vec<Mark>,
+}
+
+impl Decoder {
+    /// Compiles a job's paths.
+    ///
+    /// # Errors
+    /// What makes the job impossible to carry out; the job file's check finds the same earlier and with a line.
+    pub fn new(
+        event: &EventSpec,
+        output: Option<&OutputSpec>,
+        limits: LimitsSpec,
+    ) -> Result<Decoder, XmlSetupError> {
+        if u32::try_from(limits.document_bytes).is_err() {
+            return Err(XmlSetupError::DocumentBytes { found: limits.document_bytes });
+        }
+        let plan = Plan::new(event, output)?;
+        let found = Found::new(plan.captures, plan.additions.len());
+        Ok(Decoder { plan, limits, buffers: Buffers::default(), found })
+    }
+
+    /// Reads one document.
+    ///
+    /// # Errors
+    /// The reason why it is no event of this job. It names places and rules and never quotes the document.
+    pub fn decode(&mut self, document: &[u8]) -> Result<Decoded, Reason> {
+        let document = document::open(document, self.limits.document_bytes)?;
+        self.found.clear();
+        let walk = Walk {
+            plan: &self.plan,
+            depth_max: self.limits.document_depth,
+            document,
+            buffers: &mut self.buffers,
+            found: &mut self.found,
+            root_seen: false,
+        };
+        walk.run().map_err(|fault| fault.into_reason(document.text))?;
+
+        let mut decoded = Decoded {
+            key: Vec::with_capacity(self.plan.keys.len()),
+            values: Vec::with_capacity(self.plan.fields.len()),
+            marks: Vec::with_capacity(self.plan.additions.len()),
+        };
+        self.judge(&mut decoded).map_err(|verdict| match verdict {
+            Verdict::At(fault) => fault.into_reason(document.text),
+            Verdict::Nowhere(reason) => reason,
+        })?;
+        Ok(decoded)
+    }
+
+    fn judge(&mut self, decoded: &mut Decoded) -> Result<(), Verdict> {
+        for (index, path) in &self.plan.keys {
+            let capture = self.found.captures.get(*index);
+            decoded.key.push(key_part(path, capture)?);
+        }
+        for field in &self.plan.fields {
+            let capture = self.found.captures.get(field.capture);
+            decoded.values.push(field_value(field, capture)?);
+        }
+        for (addition, place) in self.plan.additions.iter().zip(&mut self.found.places) {
+            let path = &addition.at.text;
+            let what = format!("the place `{path}` of an addition");
+            check_single(ReasonCode::OutputPlace, &what, place.second)?;
+            let mark = place.mark.take().ok_or_else(|| absent(ReasonCode::OutputPlace, &what))?;
+            decoded.marks.push(mark);
+        }
+        Ok(())
+    }
+}
+
+/// A fault with a place in the document, or one about something that is not there.
+enum Verdict {
+    At(Fault),
+    Nowhere(Reason),
+}
+
+fn at(code: ReasonCode, offset: usize, detail: String) -> Verdict {
+    Verdict::At(Fault::new(code, offset, detail))
+}
+
+fn absent(code: ReasonCode, what: &str) -> Verdict {
+    Verdict::Nowhere(Reason { code, detail: format!("{what} is not in the document") })
+}
+
+fn check_single(code: ReasonCode, what: &str, second: Option<usize>) -> Result<(), Verdict> {
+    match second {
+        Some(second) => {
+            Err(at(code, second, format!("{what} is here once more; it may be in a document once")))
+        }
+        None => Ok(()),
+    }
+}
+
+fn key_part(path: &str, capture: Option<&Capture>) -> Result<String, Verdict> {
+    let what = format!("the key's part `{path}`");
+    let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
+        return Err(absent(ReasonCode::KeyMissing, &what));
+    };
+    check_single(ReasonCode::Ambiguous, &what, capture.second)?;
+    if capture.nil != Nil::No {
+        return Err(at(ReasonCode::KeyMissing, first, format!("{what} is nil")));
+    }
+    let text = trim(&capture.text);
+    if text.is_empty() {
+        return Err(at(ReasonCode::KeyMissing, first, format!("{what} is empty")));
+    }
+    Ok(text.to_owned())
+}
+
+fn field_value(field: &FieldPlan, capture: Option<&Capture>) -> Result<Value, Verdict> {
+    let what = || format!("the field `{}` ({})", field.name, field.path);
+    let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
+        return if field.optional { Ok(Value::Null) } else { Err(absent(ReasonCode::FieldMissing, &what())) };
+    };
+    if capture.second.is_some() {
+        check_single(ReasonCode::Ambiguous, &what(), capture.second)?;
+    }
+    let refuse = |code, why: &str| Err(at(code, first, format!("{} {why}", what())));
+    match capture.nil {
+        Nil::Unclear => {
+            return refuse(ReasonCode::FieldType, "has an xsi:nil that is not `true`, `false`, `1` or `0`");
+        }
+        Nil::Yes if !is_blank(&capture.text) => {
+            return refuse(ReasonCode::FieldType, "is nil and has text");
+        }
+        Nil::Yes if field.optional => return Ok(Value::Null),
+        Nil::Yes => return refuse(ReasonCode::FieldMissing, "is required and nil"),
+        Nil::No => {}
+    }
+    match field.reader.read(&capture.text) {
+        Ok(value) => Ok(value),
+        Err(refusal) => refuse(ReasonCode::FieldType, &refusal),
+    }
+}

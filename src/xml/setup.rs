@@ -1,0 +1,73 @@
+//! Why a job's documents cannot be read or written at all.
+
+/// What makes a job impossible to carry out. The job file's own check should have said so before, with its line.
+#[derive(Debug, thiserror::Error)]
+pub enum XmlSetupError {
+    /// Offsets in documents are 32 bits wide.
+    #[error("limits.document_bytes is {found}; the most is {}", u32::MAX)]
+    DocumentBytes {
+        /// The job's limit, in bytes.
+        found: usize,
+    },
+    /// A time zone that nobody knows.
+    #[error(
+        "event.fields.{field}: the time zone `{zone}` is not known; use an IANA name such as Europe/Zurich"
+    )]
+    Zone {
+        /// The field's name.
+        field: String,
+        /// As the job file has it.
+        zone: String,
+        /// What the time zone database says.
+        source: jiff::Error,
+    },
+    /// A decimal without digits, or with more of them behind the point than in all.
+    #[error("event.fields.{field}: decimal({precision},{scale}) is no shape that a number can have")]
+    DecimalShape {
+        /// The field's name.
+        field: String,
+        /// Digits in all.
+        precision: u8,
+        /// Digits behind the point.
+        scale: u8,
+    },
+    /// Declarations are not attributes.
+    #[error("the path `{path}` ends at a namespace declaration, which is not an attribute")]
+    NamespaceDeclaration {
+        /// As the user wrote it.
+        path: String,
+    },
+    /// An element cannot be added to an attribute.
+    #[error("output.add of `{element}`: `at` ({at}) ends at an attribute; name the element instead")]
+    AtAttribute {
+        /// The added element.
+        element: String,
+        /// As the user wrote it.
+        at: String,
+    },
+    /// Not a name of XML.
+    #[error("output.add: `{element}` is not the name of an element")]
+    ElementName {
+        /// The added element.
+        element: String,
+    },
+    /// A prefix that cannot be declared.
+    #[error("output.add of `{element}`: the prefix `{prefix}` cannot stand for the element's namespace")]
+    Prefix {
+        /// The added element.
+        element: String,
+        /// The job's prefix.
+        prefix: String,
+    },
+    /// Not a name of XML, with a prefix other than `xml`, or there twice.
+    #[error("output.add of `{element}`: `{attribute}` is not the name of an attribute, or is there twice")]
+    AttributeName {
+        /// The added element.
+        element: String,
+        /// As the user wrote it.
+        attribute: String,
+    },
+    /// A mistake of ours.
+    #[error("the tree of paths is broken: this is a fault in tidegate")]
+    Internal,
+}

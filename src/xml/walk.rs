@@ -1,0 +1,224 @@
+//! One pass over a document: its structure checked for real, its findings noted.
+//!
+//! In:        text whose characters are legal, a [`Plan`]     Out: [`Found`]
+//! Holds:     one frame per open element, the declarations in scope; nothing recurses
+//! Order:     document order; the first fault ends the pass
+//! Fails:     what is not well-formed or not namespace-well-formed, every DOCTYPE, `limits.document_depth`
+//! Not here:  opening an element (see `element`), judging what was found (see `decode`)
+//!
+//! quick-xml is the tokenizer: it finds where tokens end and that end tags match. Everything else that XML demands
+//! is checked here, in `element`, `tag` and `document`.
+
+use super::chars::{is_blank, is_ncname, is_space};
+use super::document::Text;
+use super::fault::{Fault, Place};
+use super::found::Found;
+use super::plan::{CaptureIndex, NodeIndex, Plan};
+use super::reference;
+use super::scope::{Resolved, Scope};
+use super::tag::{Attribute, slice};
+use crate::model::ReasonCode;
+use quick_xml::errors::{Error, IllFormedError};
+use quick_xml::events::Event;
+use std::ops::Range;
+
+/// An element that is open.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// Where the plan stands; `None`: no path comes through here.
+    pub(super) node: Option<NodeIndex>,
+    /// The capture that takes this element's own text.
+    pub(super) capture: Option<CaptureIndex>,
+    /// Declarations in scope in front of this element.
+    pub(super) bindings: usize,
+    /// Byte offset of its start tag.
+    pub(super) start: usize,
+}
+
+/// Memory that one document after the other uses.
+#[derive(Debug, Default)]
+pub(super) struct Buffers {
+    pub(super) frames: Vec<Frame>,
+    pub(super) scope: Scope,
+    pub(super) attributes: Vec<Attribute>,
+    /// What the attributes' prefixes mean, in the order of `attributes`.
+    pub(super) resolved: Vec<Resolved>,
+    /// Indexes into `attributes`, for finding two of one name.
+    pub(super) order: Vec<usize>,
+    /// An attribute's value with its references resolved.
+    pub(super) value: String,
+}
+
+/// A pass on its way.
+pub(super) struct Walk<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) depth_max: usize,
+    pub(super) document: Text<'a>,
+    pub(super) buffers: &'a mut Buffers,
+    pub(super) found: &'a mut Found,
+    /// A root element was seen, open or closed.
+    pub(super) root_seen: bool,
+}
+
+impl Walk<'_> {
+    /// Goes through the whole document.
+    pub(super) fn run(mut self) -> Result<(), Fault> {
+        self.buffers.frames.clear();
+        self.buffers.scope.truncate(0);
+        let mut reader = quick_xml::Reader::from_str(self.document.text);
+        reader.config_mut().check_comments = true;
+        let mut start = 0;
+        loop {
+            let event =
+                reader.read_event().map_err(|error| self.token_fault(&error, reader.error_position()))?;
+            let end = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
+            if let Event::Eof = event {
+                return self.finish(end);
+            }
+            self.take(&event, start..end)?;
+            start = end;
+        }
+    }
+
+    fn take(&mut self, event: &Event<'_>, span: Range<usize>) -> Result<(), Fault> {
+        match event {
+            Event::Start(_) => self.open(span, false),
+            Event::Empty(_) => self.open(span, true),
+            Event::End(_) => {
+                self.close(span.start);
+                Ok(())
+            }
+            Event::Text(_) => self.text(span),
+            Event::CData(content) => self.cdata(content, span.start),
+            Event::GeneralRef(body) => self.reference(body, span.start),
+            Event::PI(instruction) => check_instruction(instruction.target(), span.start),
+            Event::Decl(_) if span.start == 0 => Ok(()),
+            Event::Decl(_) => Err(Fault::not_well_formed(
+                span.start,
+                "an XML declaration that is not at the document's start",
+            )),
+            Event::DocType(_) => Err(doctype(span.start)),
+            Event::Comment(_) | Event::Eof => Ok(()),
+        }
+    }
+
+    fn text(&mut self, span: Range<usize>) -> Result<(), Fault> {
+        let raw = slice(self.document.text, &span);
+        let Some(frame) = self.buffers.frames.last() else {
+            if is_blank(raw) {
+                return Ok(());
+            }
+            let offset = raw.bytes().position(|b| !is_space(b)).unwrap_or_default();
+            return Err(outside(span.start.saturating_add(offset)));
+        };
+        if let Some(offset) = raw.find("]]>") {
+            return Err(Fault::not_well_formed(span.start.saturating_add(offset), "`]]>` in text"));
+        }
+        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
+            reference::push_text(raw, &mut capture.text);
+        }
+        Ok(())
+    }
+
+    fn cdata(&mut self, content: &str, at: usize) -> Result<(), Fault> {
+        let frame = self.buffers.frames.last().ok_or_else(|| outside(at))?;
+        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
+            reference::push_text(content, &mut capture.text);
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, body: &str, at: usize) -> Result<(), Fault> {
+        let frame = self.buffers.frames.last().ok_or_else(|| outside(at))?;
+        let character = reference::resolve(body).map_err(|detail| Fault::not_well_formed(at, detail))?;
+        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
+            capture.text.push(character);
+        }
+        Ok(())
+    }
+
+    /// Closes the innermost element, whose end tag (or whose `/`) stands at `at`.
+    pub(super) fn close(&mut self, at: usize) {
+        let Some(frame) = self.buffers.frames.pop() else { return };
+        self.buffers.scope.truncate(frame.bindings);
+        let Some(node) = frame.node.and_then(|node| self.plan.node(node)) else { return };
+        for addition in &node.additions {
+            let Some(place) = self.found.places.get_mut(*addition) else { continue };
+            if place.first == Some(frame.start)
+                && let Some(mark) = &mut place.mark
+            {
+                // `Decoder::new` allows no document that a u32 cannot count.
+                let offset = self.document.base_bytes.saturating_add(at);
+                mark.offset = u32::try_from(offset).unwrap_or(u32::MAX);
+            }
+        }
+    }
+
+    fn finish(self, end: usize) -> Result<(), Fault> {
+        match self.buffers.frames.last() {
+            Some(innermost) => {
+                let place = Place::of(self.document.text, innermost.start);
+                let detail = format!(
+                    "the document ends with {} elements open, the innermost from {place}",
+                    self.buffers.frames.len()
+                );
+                Err(Fault::not_well_formed(end, detail))
+            }
+            None if self.root_seen => Ok(()),
+            None => Err(Fault::not_well_formed(end, "no root element")),
+        }
+    }
+
+    /// The tokenizer's own faults, without the names it would quote.
+    fn token_fault(&self, error: &Error, position: u64) -> Fault {
+        let at = usize::try_from(position).unwrap_or(usize::MAX);
+        let opened = || match self.buffers.frames.last() {
+            Some(frame) => format!("the one from {}", Place::of(self.document.text, frame.start)),
+            None => "none".to_owned(),
+        };
+        match error {
+            Error::IllFormed(IllFormedError::MismatchedEndTag { .. }) => {
+                let detail = format!("an end tag of another name than the open element, {}", opened());
+                Fault::not_well_formed(at, detail)
+            }
+            Error::IllFormed(IllFormedError::UnmatchedEndTag(_)) => {
+                Fault::not_well_formed(at, "an end tag and no open element")
+            }
+            Error::IllFormed(IllFormedError::DoubleHyphenInComment) => {
+                Fault::not_well_formed(at, "`--` inside a comment")
+            }
+            Error::IllFormed(IllFormedError::UnclosedReference) => {
+                Fault::not_well_formed(at, "`&` that begins no reference")
+            }
+            Error::IllFormed(IllFormedError::MissingDoctypeName) => doctype(at),
+            Error::Syntax(kind) => {
+                // A DOCTYPE that is not even closed is refused for being one.
+                let is_doctype = slice(self.document.text, &(at..self.document.text.len()))
+                    .get(..9)
+                    .is_some_and(|start| start.eq_ignore_ascii_case("<!DOCTYPE"));
+                if is_doctype { doctype(at) } else { Fault::not_well_formed(at, kind.to_string()) }
+            }
+            _ => Fault::not_well_formed(at, "not XML"),
+        }
+    }
+}
+
+fn outside(at: usize) -> Fault {
+    Fault::not_well_formed(at, "text outside the root element")
+}
+
+fn doctype(at: usize) -> Fault {
+    let detail = "a DOCTYPE: documents with a document type definition are refused, none is read or fetched";
+    Fault::new(ReasonCode::NotWellFormed, at, detail)
+}
+
+/// `<?target content?>`
+fn check_instruction(target: &str, at: usize) -> Result<(), Fault> {
+    if !is_ncname(target) {
+        return Err(Fault::not_well_formed(at, "a processing instruction whose target is not a name"));
+    }
+    if target.eq_ignore_ascii_case("xml") {
+        return Err(Fault::not_well_formed(at, "a processing instruction whose target is reserved"));
+    }
+    Ok(())
+}
