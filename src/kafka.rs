@@ -9,6 +9,33 @@
 use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Outgoing, Record, TopicPartition};
 use std::time::Duration;
 
+mod setup;
+pub use setup::{KafkaSetup, progress_topic_name};
+
+mod log;
+pub use log::open;
+
+mod reader;
+mod writer;
+
+mod fence;
+mod progress;
+
+mod admin;
+mod group;
+
+mod classes;
+mod client;
+pub use client::OWNED_OPTIONS;
+mod list;
+mod native;
+mod wait;
+
+pub mod mock;
+
+#[cfg(test)]
+mod tests;
+
 /// A log that can be read from and written to: Kafka, librdkafka's mock cluster, or a fake.
 pub trait Log: Send + Sync {
     /// Opens a reader on these partitions at these positions, read committed. Positions that do not exist are an
@@ -82,11 +109,13 @@ pub struct ReadRecord {
     pub record: Record,
 }
 
-/// A transactional producer. After an error of any class but [`LogErrorClass::Aborted`] it must be dropped.
+/// A transactional producer. After an error of any class but [`LogErrorClass::Aborted`] and [`LogErrorClass::TooLarge`]
+/// it must be dropped. Dropping it does not wait for a broker.
 pub trait Writer: Send {
     /// One transaction: begins, sends every record in order and the progress records, waits for every delivery, commits.
-    /// `Ok`: committed. `Aborted`: nothing of it will be seen and the writer can be used again. Anything else: the
-    /// outcome may be unknown: a new writer's initialisation and the progress topic tell.
+    /// `Ok`: committed. `Aborted`, `TooLarge`: nothing of it will be seen and the writer can be used again (the next
+    /// transaction may come back `Aborted` once more). Anything else: the outcome may be unknown: a new writer's
+    /// initialisation and the progress topic tell.
     fn transact(
         &mut self,
         outgoing: &[&Outgoing],

@@ -1,0 +1,283 @@
+//! The one place where clients of the broker are built, and where they are let go.
+//!
+//! In:        [`KafkaSetup`]
+//! Out:       consumers and producers whose options nobody can undo: Tidegate's defaults, then the user's options, then
+//!            what Tidegate owns
+//! Fails:     options that librdkafka does not take, as misconfigured. Nothing here waits for a broker
+//! Not here:  what is asked of the clients (reader, writer, admin, group, progress)
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the one place that the ban on ClientConfig::new points to"
+)]
+
+use super::{KafkaSetup, LogError, LogErrorClass};
+use rdkafka::admin::AdminClient;
+use rdkafka::client::ClientContext;
+use rdkafka::config::{ClientConfig, FromClientConfigAndContext, RDKafkaLogLevel};
+use rdkafka::consumer::{BaseConsumer, ConsumerContext};
+use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
+use rdkafka::producer::BaseProducer;
+use rdkafka::topic_partition_list::TopicPartitionList;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A consumer that reads by explicit assignment and asks questions.
+pub(super) type ReadingClient = BaseConsumer<ReadingContext>;
+/// A producer with one transactional id.
+pub(super) type ProducerClient = BaseProducer<super::writer::Deliveries>;
+
+/// Options that Tidegate sets last: a job file that names one of them is wrong.
+pub const OWNED_OPTIONS: &[&str] = &[
+    "bootstrap.servers",
+    "metadata.broker.list",
+    "group.id",
+    "group.instance.id",
+    "enable.auto.commit",
+    "auto.commit.enable",
+    "enable.auto.offset.store",
+    "auto.offset.reset",
+    "isolation.level",
+    "enable.partition.eof",
+    "allow.auto.create.topics",
+    "transactional.id",
+    "enable.idempotence",
+    "enable.gapless.guarantee",
+    "acks",
+    "request.required.acks",
+    "partitioner",
+    "statistics.interval.ms",
+    "log.queue",
+    "log_level",
+    "test.mock.num.brokers",
+];
+
+/// A consumer of the job's group, read committed, that has no assignment yet and never joins the group.
+pub(super) fn consumer(setup: &KafkaSetup) -> Result<ReadingClient, LogError> {
+    let mut config = common(setup);
+    // An idle partition is asked again soon, and a full queue is refilled soon: both cost latency else.
+    config.set("fetch.wait.max.ms", "25");
+    config.set("fetch.queue.backoff.ms", "10");
+    // What librdkafka holds when nobody reads: the memory of a job that holds.
+    config.set("queued.max.messages.kbytes", "8192");
+    config.set("fetch.max.bytes", "8388608");
+    users_options(&mut config, setup);
+    config.set("enable.auto.commit", "false");
+    config.set("enable.auto.offset.store", "false");
+    config.set("auto.offset.reset", "error");
+    config.set("isolation.level", "read_committed");
+    config.set("enable.partition.eof", "true");
+    config.set("allow.auto.create.topics", "false");
+    // `assign` and `commit` want one; without `subscribe` it makes nobody a member.
+    config.set("group.id", &setup.group_id);
+    create(config, setup, ReadingContext::default())
+}
+
+/// A producer with this transactional id. It knows of no broker yet.
+pub(super) fn producer(setup: &KafkaSetup, transactional_id: &str) -> Result<ProducerClient, LogError> {
+    let mut config = common(setup);
+    // Records gather while a transaction is being sent; the drain sends the rest at once.
+    config.set("linger.ms", "5");
+    config.set("transaction.timeout.ms", "60000");
+    config.set("message.max.bytes", setup.record_bytes_max.to_string());
+    // One transaction must fit: the caller bounds it.
+    config.set("queue.buffering.max.messages", "1000000");
+    users_options(&mut config, setup);
+    config.set("transactional.id", transactional_id);
+    config.set("enable.idempotence", "true");
+    config.set("acks", "all");
+    // As Java clients do it, so that others who write by key meet the same partition.
+    config.set("partitioner", "murmur2_random");
+    config.set("allow.auto.create.topics", "false");
+    create(config, setup, super::writer::Deliveries::default())
+}
+
+/// A client for creating and describing topics.
+pub(super) fn admin(setup: &KafkaSetup) -> Result<AdminClient<AdminContext>, LogError> {
+    let mut config = common(setup);
+    users_options(&mut config, setup);
+    create(config, setup, AdminContext)
+}
+
+fn common(setup: &KafkaSetup) -> ClientConfig {
+    let mut config = ClientConfig::new();
+    config.set("client.id", format!("tidegate-{}", setup.job));
+    // With the default of 10 s a job would go on up to 10 s after the broker does.
+    config.set("reconnect.backoff.ms", "50");
+    config.set("reconnect.backoff.max.ms", "500");
+    config.set("socket.keepalive.enable", "true");
+    config
+}
+
+fn users_options(config: &mut ClientConfig, setup: &KafkaSetup) {
+    for (option, value) in &setup.client {
+        if !OWNED_OPTIONS.contains(&option.as_str()) {
+            config.set(option, &value.0);
+        }
+    }
+    config.set("bootstrap.servers", &setup.bootstrap_servers);
+    config.set("statistics.interval.ms", "0");
+    // Whatever is said more is only collected in the client's memory until somebody polls it.
+    config.set_log_level(if tracing::enabled!(target: "librdkafka", tracing::Level::DEBUG) {
+        RDKafkaLogLevel::Info
+    } else {
+        RDKafkaLogLevel::Error
+    });
+}
+
+fn create<C, T>(config: ClientConfig, setup: &KafkaSetup, context: C) -> Result<T, LogError>
+where
+    C: ClientContext,
+    T: FromClientConfigAndContext<C>,
+{
+    config
+        .create_with_context(context)
+        .map_err(|error| LogError::by(format!("building a client of {}", setup.bootstrap_servers), &error))
+}
+
+/// Lets go of a client on a thread of its own: closing it may wait for a broker that does not answer.
+pub(super) fn retire<T: Send + 'static>(client: T) {
+    let spawned = std::thread::Builder::new().name("kafka-retire".to_owned()).spawn(move || drop(client));
+    if let Err(error) = spawned {
+        // The closure was dropped, and the client with it, here on this thread.
+        tracing::debug!(target: "librdkafka", %error, "no thread to close a client on");
+    }
+}
+
+/// What is left until a moment, for librdkafka's time-outs, which count whole milliseconds in 31 bits.
+pub(super) fn remaining(until: Instant) -> Duration {
+    const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+    until.saturating_duration_since(Instant::now()).min(LONGEST)
+}
+
+/// The moment so far away; one that no clock can name is far enough.
+pub(super) fn moment_in(deadline: Duration) -> Instant {
+    const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(deadline.min(LONGEST)).unwrap_or(now)
+}
+
+/// A lock whose data stays whole when a holder panics: every critical section here is one assignment.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The last thing that a client said by itself: the reason behind a time-out.
+#[derive(Debug, Default)]
+pub(super) struct LastSaid(Mutex<Option<(RDKafkaErrorCode, String)>>);
+
+impl LastSaid {
+    pub(super) fn note(&self, error: &KafkaError, reason: &str) {
+        tracing::debug!(target: "librdkafka", %error, reason, "client error");
+        if let Some(code) = error.rdkafka_error_code() {
+            *lock(&self.0) = Some((code, reason.to_owned()));
+        }
+    }
+
+    /// Adds what was said to an error that only says that time ran out; refused credentials give their class, too.
+    pub(super) fn explain(&self, mut error: LogError) -> LogError {
+        if error.class != LogErrorClass::Outage {
+            return error;
+        }
+        if let Some((code, reason)) = lock(&self.0).take() {
+            if super::classes::meaning(code).0 == LogErrorClass::Rights {
+                error.class = LogErrorClass::Rights;
+                error.code = Some(super::native::code_name(code));
+            }
+            error.message = format!("{}; the client's last word: {reason}", error.message);
+        }
+        error
+    }
+}
+
+/// librdkafka's own lines, all at debug level: what matters of them comes back as an error of a call.
+pub(super) fn log_line(level: RDKafkaLogLevel, facility: &str, line: &str) {
+    tracing::debug!(target: "librdkafka", ?level, facility, "{line}");
+}
+
+/// What a consumer tells beside its records.
+#[derive(Debug, Default)]
+pub(super) struct ReadingContext {
+    pub(super) said: LastSaid,
+    commit: Mutex<Option<Result<(), RDKafkaErrorCode>>>,
+}
+
+impl ReadingContext {
+    /// The outcome of the last commit, once.
+    pub(super) fn take_commit(&self) -> Option<Result<(), RDKafkaErrorCode>> {
+        lock(&self.commit).take()
+    }
+}
+
+impl ClientContext for ReadingContext {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
+        log_line(level, facility, line);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        self.said.note(&error, reason);
+    }
+}
+
+impl ConsumerContext for ReadingContext {
+    fn commit_callback(&self, result: KafkaResult<()>, offsets: &TopicPartitionList) {
+        let whole = result.map_err(|error| error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail));
+        let outcome = whole.and_then(|()| {
+            let first = offsets.elements().iter().find_map(|element| element.error().err());
+            first.map_or(Ok(()), |error| Err(error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail)))
+        });
+        *lock(&self.commit) = Some(outcome);
+    }
+}
+
+/// What an admin client tells beside its answers.
+pub(super) struct AdminContext;
+
+impl ClientContext for AdminContext {
+    fn log(&self, level: RDKafkaLogLevel, facility: &str, line: &str) {
+        log_line(level, facility, line);
+    }
+
+    fn error(&self, error: KafkaError, reason: &str) {
+        tracing::debug!(target: "librdkafka", %error, reason, "client error");
+    }
+}
+
+/// Takes what a client without an assignment has to say: its context keeps what matters.
+pub(super) fn serve(client: &ReadingClient) {
+    // Bounded, as a client could be saying things for ever.
+    for _ in 0..1024 {
+        if client.poll(Duration::ZERO).is_none() {
+            break;
+        }
+    }
+}
+
+/// A client that is shared and built at its first use.
+#[derive(Default)]
+pub(super) struct Shared(Mutex<Option<Arc<ReadingClient>>>);
+
+impl Shared {
+    /// The client, built if need be.
+    pub(super) fn get(&self, setup: &KafkaSetup) -> Result<Arc<ReadingClient>, LogError> {
+        let mut held = lock(&self.0);
+        if let Some(client) = held.as_ref() {
+            return Ok(Arc::clone(client));
+        }
+        let client = Arc::new(consumer(setup)?);
+        *held = Some(Arc::clone(&client));
+        Ok(client)
+    }
+
+    /// Lets go of the client: the next call builds a new one.
+    pub(super) fn forget(&self) {
+        if let Some(client) = lock(&self.0).take() {
+            retire(client);
+        }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}

@@ -1,0 +1,89 @@
+//! [`Log`] on Kafka: hands each question to the file that answers it.
+//!
+//! In:        [`KafkaSetup`]
+//! Out:       readers, writers, answers
+//! Holds:     one client for questions, built at the first and kept
+//! Fails:     within the deadline that each call is given
+//! Not here:  no connection before the first call
+
+use super::client::{Shared, lock, moment_in};
+use super::reader::KafkaReader;
+use super::writer::KafkaWriter;
+use super::{
+    KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer, admin, fence, group, list,
+    progress,
+};
+use crate::model::{NextOffset, Offset, TopicPartition};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Opens the log of a job. Nothing is asked yet, and nothing can fail.
+pub fn open(setup: KafkaSetup) -> Arc<dyn Log> {
+    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Shared::default(), committing: Mutex::new(()) })
+}
+
+struct KafkaLog {
+    setup: Arc<KafkaSetup>,
+    questions: Shared,
+    /// One commit at a time: an answer does not say which it is for.
+    committing: Mutex<()>,
+}
+
+impl Log for KafkaLog {
+    fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn Reader>, LogError> {
+        Ok(Box::new(KafkaReader::open(Arc::clone(&self.setup), from)?))
+    }
+
+    fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError> {
+        Ok(Box::new(KafkaWriter::open(Arc::clone(&self.setup), transactional_id, deadline)?))
+    }
+
+    fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError> {
+        fence::all(&self.setup, transactional_ids, moment_in(deadline))
+    }
+
+    fn progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError> {
+        progress::read(&self.setup, deadline)
+    }
+
+    fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError> {
+        let until = moment_in(deadline);
+        let client = self.questions.get(&self.setup)?;
+        topics.iter().map(|topic| admin::partition_count(&client, topic, until)).collect()
+    }
+
+    fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError> {
+        admin::create_progress_topic(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+    }
+
+    fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError> {
+        let topic = list::topic_name(&self.setup, at)?;
+        admin::ends(&*self.questions.get(&self.setup)?, topic, at, moment_in(deadline))
+    }
+
+    fn group_positions(
+        &self,
+        of: &[TopicPartition],
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+        group::positions(&*self.questions.get(&self.setup)?, &self.setup, of, moment_in(deadline))
+    }
+
+    fn commit_group(
+        &self,
+        positions: &[(TopicPartition, NextOffset)],
+        deadline: Duration,
+    ) -> Result<(), LogError> {
+        let _one_at_a_time = lock(&self.committing);
+        let client = self.questions.get(&self.setup)?;
+        let committed = group::commit(&client, &self.setup, positions, moment_in(deadline));
+        if committed.as_ref().is_err_and(|error| error.class == LogErrorClass::Outage) {
+            self.questions.forget();
+        }
+        committed
+    }
+
+    fn probe(&self, deadline: Duration) -> Result<(), LogError> {
+        admin::probe(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+    }
+}

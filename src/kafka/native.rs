@@ -1,0 +1,109 @@
+//! The calls into librdkafka that `rdkafka` does not wrap, or wraps so that strange input would panic.
+//!
+//! In:        clients and messages that `rdkafka` owns
+//! Out:       plain data, copied
+//! Fails:     where there is nothing to give: `None`
+//! Not here:  nothing that keeps a pointer: each call ends before its borrow does
+#![allow(
+    unsafe_code,
+    reason = "calls of librdkafka that rdkafka does not wrap; this is the only file that may"
+)]
+
+use super::client::{ProducerClient, ReadingClient};
+use crate::model::Headers;
+use bytes::Bytes;
+use rdkafka::bindings as sys;
+use rdkafka::consumer::Consumer;
+use rdkafka::error::RDKafkaErrorCode;
+use rdkafka::message::BorrowedMessage;
+use rdkafka::producer::Producer;
+use std::ffi::{CStr, CString, c_char, c_void};
+
+/// Makes the client send what is queued now, without waiting for `linger.ms`. Does not wait.
+pub(super) fn send_now(producer: &ProducerClient) {
+    // SAFETY: the pointer is that of a live client, kept by the borrow; with a time-out of 0 the call sets a flag and
+    // wakes the client's threads, takes nothing and keeps nothing.
+    let _not_yet_empty = unsafe { sys::rd_kafka_flush(producer.client().native_ptr(), 0) };
+}
+
+/// The end of a partition as the last fetch told it, without asking a broker.
+pub(super) fn known_end(consumer: &ReadingClient, topic: &str, partition: i32) -> Option<i64> {
+    let topic = CString::new(topic).ok()?;
+    let (mut low, mut high) = (-1_i64, -1_i64);
+    // SAFETY: the client is live, kept by the borrow; the name is a C string that outlives the call; both outputs are
+    // valid for writes. The call only copies two numbers under the client's own lock.
+    let result = unsafe {
+        sys::rd_kafka_get_watermark_offsets(
+            consumer.client().native_ptr(),
+            topic.as_ptr(),
+            partition,
+            &raw mut low,
+            &raw mut high,
+        )
+    };
+    (result == sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0).then_some(high)
+}
+
+/// All headers of a message, copied, in order, null values kept. A name that is not UTF-8 is read with replacement
+/// characters: `rdkafka`'s own reading would panic, and one such record would stop the job for ever.
+pub(super) fn headers(message: &BorrowedMessage<'_>) -> Headers {
+    let mut native = std::ptr::null_mut();
+    // SAFETY: the message is live, kept by the borrow; the output is valid for a write. The list belongs to the message.
+    let result = unsafe { sys::rd_kafka_message_headers(message.ptr(), &raw mut native) };
+    if result != sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR || native.is_null() {
+        return Headers::new();
+    }
+    // SAFETY: `native` is the message's own list, which lives as long as the message.
+    let count = unsafe { sys::rd_kafka_header_cnt(native) };
+    (0..count).map_while(|index| header(native, index)).collect()
+}
+
+fn header(native: *mut sys::rd_kafka_headers_t, index: usize) -> Option<(String, Option<Bytes>)> {
+    let mut name: *const c_char = std::ptr::null();
+    let mut value: *const c_void = std::ptr::null();
+    let mut value_bytes = 0_usize;
+    // SAFETY: the list is live (the caller holds its message); the three outputs are valid for writes. An index beyond
+    // the end gives an error and writes nothing.
+    let result = unsafe {
+        sys::rd_kafka_header_get_all(native, index, &raw mut name, &raw mut value, &raw mut value_bytes)
+    };
+    if result != sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR || name.is_null() {
+        return None;
+    }
+    // SAFETY: librdkafka ends each name with a zero byte; it lives in the list.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned();
+    let value = (!value.is_null()).then(|| {
+        // SAFETY: librdkafka says that so many bytes stand there; they live in the list and are copied here.
+        Bytes::copy_from_slice(unsafe { std::slice::from_raw_parts(value.cast::<u8>(), value_bytes) })
+    });
+    Some((name, value))
+}
+
+/// librdkafka's name of a code, as `MSG_SIZE_TOO_LARGE` or `_ALL_BROKERS_DOWN`.
+pub(super) fn code_name(code: RDKafkaErrorCode) -> String {
+    named_codes()
+        .into_iter()
+        .find_map(|(known, name)| (known == code).then_some(name))
+        .unwrap_or_else(|| format!("{code:?}"))
+}
+
+/// All codes that librdkafka knows, with their names.
+pub(super) fn named_codes() -> Vec<(RDKafkaErrorCode, String)> {
+    let mut descriptions: *const sys::rd_kafka_err_desc = std::ptr::null();
+    let mut count = 0_usize;
+    // SAFETY: both outputs are valid for writes; the table is static in the library.
+    unsafe { sys::rd_kafka_get_err_descs(&raw mut descriptions, &raw mut count) };
+    if descriptions.is_null() {
+        return Vec::new();
+    }
+    // SAFETY: librdkafka says that so many entries stand in its static table.
+    let table = unsafe { std::slice::from_raw_parts(descriptions, count) };
+    table
+        .iter()
+        .filter(|entry| !entry.name.is_null() && !entry.desc.is_null())
+        // SAFETY: names in the static table end with a zero byte.
+        .map(|entry| {
+            (entry.code.into(), unsafe { CStr::from_ptr(entry.name) }.to_string_lossy().into_owned())
+        })
+        .collect()
+}

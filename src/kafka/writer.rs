@@ -1,0 +1,408 @@
+//! A transactional producer: one transaction at a time, confirmed or not at all.
+//!
+//! In:        outgoing records and progress, and a deadline
+//! Out:       committed; or aborted and usable again; or lost, with an outcome that only a new writer's initialisation
+//!            and the progress topic tell
+//! Holds:     no record between two calls: what a transaction leaves behind is purged
+//! Order:     as given, per partition
+//! Fails:     by the flags of librdkafka's error (fatal, abortable, retriable), never by its code alone: the same code
+//!            comes with different flags
+//! Not here:  no retry of a whole transaction, no decision who is the newer instance (protocol)
+
+mod deliveries;
+pub(super) use deliveries::Deliveries;
+
+use super::client::{self, ProducerClient, moment_in, remaining};
+use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, Writer, native, progress};
+use crate::model::{Headers, Outgoing};
+use rdkafka::error::{KafkaError, RDKafkaError, RDKafkaErrorCode};
+use rdkafka::message::{Header, OwnedHeaders};
+use rdkafka::producer::{BaseRecord, Producer, PurgeConfig};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long one call of commit or abort may block before the client's events are served again.
+const SLICE: Duration = Duration::from_secs(1);
+/// Between two looks at the queue. `poll` with a time-out would spin through its last millisecond.
+const NAP: Duration = Duration::from_micros(200);
+/// Between two looks once the broker is slow.
+const LONG_NAP: Duration = Duration::from_millis(2);
+
+/// A [`Writer`] on Kafka.
+pub(super) struct KafkaWriter {
+    setup: Arc<KafkaSetup>,
+    transactional_id: String,
+    /// `None` only while it is being dropped.
+    producer: Option<ProducerClient>,
+}
+
+/// Why an attempt did not commit.
+enum Trouble {
+    /// The transaction can be aborted, and the producer goes on.
+    Abort(LogError),
+    /// The producer is of no use any more, and the outcome may be unknown.
+    Lost(LogError),
+}
+
+/// One record on its way to librdkafka.
+struct Sending<'a> {
+    topic: &'a str,
+    partition: Option<i32>,
+    key: Option<&'a [u8]>,
+    value: Option<&'a [u8]>,
+    timestamp_ms: Option<i64>,
+    headers: &'a Headers,
+}
+
+impl KafkaWriter {
+    /// Builds the producer and fences whoever had its id.
+    pub(super) fn open(
+        setup: Arc<KafkaSetup>,
+        transactional_id: &str,
+        deadline: Duration,
+    ) -> Result<KafkaWriter, LogError> {
+        let producer = client::producer(&setup, transactional_id)?;
+        // From here on a failure lets go of the producer on another thread.
+        let writer =
+            KafkaWriter { setup, transactional_id: transactional_id.to_owned(), producer: Some(producer) };
+        writer.initialise(writer.producer()?, moment_in(deadline))?;
+        Ok(writer)
+    }
+
+    /// Lets go of the producer on this thread. Only for one that has just been initialised: closing it is quick.
+    pub(super) fn close(mut self) {
+        drop(self.producer.take());
+    }
+
+    fn producer(&self) -> Result<&ProducerClient, LogError> {
+        self.producer.as_ref().ok_or_else(|| LogError::of(LogErrorClass::Unknown, "the writer is closed"))
+    }
+
+    fn initialise(&self, producer: &ProducerClient, until: Instant) -> Result<(), LogError> {
+        let doing = format!("taking over the transactional id `{}`", self.transactional_id);
+        loop {
+            let Err(error) = producer.init_transactions(remaining(until)) else { return Ok(()) };
+            producer.poll(Duration::ZERO);
+            let again = matches!(&error, KafkaError::Transaction(inner) if inner.is_retriable());
+            if !again || remaining(until).is_zero() {
+                return Err(producer.context().said.explain(LogError::by(doing, &error)));
+            }
+            std::thread::sleep(LONG_NAP);
+        }
+    }
+
+    fn doing(&self, what: &str) -> String {
+        format!("{what} of `{}`", self.transactional_id)
+    }
+
+    fn attempt(
+        &self,
+        producer: &ProducerClient,
+        outgoing: &[&Outgoing],
+        rows: &[ProgressRow],
+        until: Instant,
+    ) -> Result<(), Trouble> {
+        producer
+            .begin_transaction()
+            .map_err(|error| Trouble::Lost(self.lost(&error, "beginning a transaction")))?;
+        producer.context().begin();
+        for (index, record) in outgoing.iter().enumerate() {
+            self.send_outgoing(producer, index, record, until)?;
+        }
+        for (index, row) in rows.iter().enumerate() {
+            self.send_progress(producer, outgoing.len().saturating_add(index), row, until)?;
+        }
+        self.confirm(producer, outgoing.len().saturating_add(rows.len()), until)?;
+        self.commit(producer, until)
+    }
+
+    fn send_outgoing(
+        &self,
+        producer: &ProducerClient,
+        index: usize,
+        record: &Outgoing,
+        until: Instant,
+    ) -> Result<(), Trouble> {
+        let Some(topic) = self.setup.destination(record.to) else {
+            return Err(Trouble::Abort(LogError::of(
+                LogErrorClass::Misconfigured,
+                format!("a record goes to {:?}, but the job names no such topic", record.to),
+            )));
+        };
+        let sending = Sending {
+            topic,
+            partition: None,
+            key: record.key.as_deref(),
+            value: record.value.as_deref(),
+            timestamp_ms: record.timestamp_ms,
+            headers: &record.headers,
+        };
+        self.send(producer, index, &sending, until)
+    }
+
+    fn send_progress(
+        &self,
+        producer: &ProducerClient,
+        index: usize,
+        row: &ProgressRow,
+        until: Instant,
+    ) -> Result<(), Trouble> {
+        let (key, value) = progress::encode(row).map_err(Trouble::Abort)?;
+        let sending = Sending {
+            topic: &self.setup.progress_topic,
+            partition: Some(progress::PARTITION),
+            key: Some(key.as_bytes()),
+            value: Some(&value),
+            timestamp_ms: None,
+            headers: &Vec::new(),
+        };
+        self.send(producer, index, &sending, until)
+    }
+
+    /// Hands one record to librdkafka. A full queue is waited for; any other refusal means that the transaction must
+    /// not commit, although librdkafka would let it.
+    fn send(
+        &self,
+        producer: &ProducerClient,
+        index: usize,
+        sending: &Sending<'_>,
+        until: Instant,
+    ) -> Result<(), Trouble> {
+        const SERVED_EVERY: usize = 1024;
+        if index % SERVED_EVERY == 0 {
+            producer.poll(Duration::ZERO);
+        }
+        let mut record = sending.record(producer.context().token(index));
+        loop {
+            let error = match producer.send(record) {
+                Ok(()) => return Ok(()),
+                Err((KafkaError::MessageProduction(RDKafkaErrorCode::QueueFull), refused))
+                    if !remaining(until).is_zero() =>
+                {
+                    record = refused;
+                    native::send_now(producer);
+                    producer.poll(Duration::ZERO);
+                    std::thread::sleep(LONG_NAP);
+                    continue;
+                }
+                Err((error, _)) => error,
+            };
+            let doing = format!("sending record {index} of a transaction to `{}`", sending.topic);
+            return Err(match producer.client().fatal_error() {
+                Some((code, text)) => {
+                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
+                }
+                None => Trouble::Abort(LogError::by(doing, &error)),
+            });
+        }
+    }
+
+    /// Waits until every record is confirmed.
+    fn confirm(&self, producer: &ProducerClient, sent: usize, until: Instant) -> Result<(), Trouble> {
+        let drained = drain(producer, until, true);
+        let tally = producer.context().tally();
+        if let Some((index, code)) = tally.first_failure {
+            let doing = format!("delivering record {index} of a transaction of {sent} records");
+            return Err(match producer.client().fatal_error() {
+                Some((code, text)) => {
+                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
+                }
+                None => Trouble::Abort(LogError::by_code(doing, code, None)),
+            });
+        }
+        if drained && tally.delivered == sent {
+            return Ok(());
+        }
+        let missing = sent.saturating_sub(tally.delivered);
+        let late = LogError::by_code(
+            format!("waiting for the delivery of {missing} of {sent} records of `{}`", self.transactional_id),
+            RDKafkaErrorCode::OperationTimedOut,
+            None,
+        );
+        Err(Trouble::Lost(producer.context().said.explain(late)))
+    }
+
+    /// Commits; the call is resumed until it is decided or the time is up.
+    fn commit(&self, producer: &ProducerClient, until: Instant) -> Result<(), Trouble> {
+        loop {
+            let Err(error) = producer.commit_transaction(remaining(until).min(SLICE)) else { return Ok(()) };
+            producer.poll(Duration::ZERO);
+            match Flags::of(&error) {
+                Flags::Again if !remaining(until).is_zero() => std::thread::sleep(LONG_NAP),
+                Flags::Abortable => {
+                    return Err(Trouble::Abort(LogError::by(self.doing("committing a transaction"), &error)));
+                }
+                _ => {
+                    let error = self.lost(&error, "committing a transaction");
+                    return Err(Trouble::Lost(producer.context().said.explain(error)));
+                }
+            }
+        }
+    }
+
+    /// Aborts, and says with which class the caller goes on. The transaction after one that was aborted for a refused
+    /// batch fails once more, as its sequence numbers have a gap; that one is abortable, too.
+    fn abort(&self, producer: &ProducerClient, cause: LogError, until: Instant) -> LogError {
+        // Only what is not on its way: purging that would tear the sequence of record numbers.
+        producer.purge(PurgeConfig::default().queue());
+        drain(producer, until, false);
+        loop {
+            let Err(error) = producer.abort_transaction(remaining(until).min(SLICE)) else { break };
+            producer.poll(Duration::ZERO);
+            match Flags::of(&error) {
+                Flags::Again | Flags::Abortable if !remaining(until).is_zero() => {
+                    std::thread::sleep(LONG_NAP);
+                }
+                _ => {
+                    let mut error = self.lost(&error, "aborting a transaction");
+                    error.message = format!("{}, after: {}", error.message, cause.message);
+                    return producer.context().said.explain(error);
+                }
+            }
+        }
+        drain(producer, until, false);
+        aborted(cause)
+    }
+
+    /// An error of a transactional call that leaves the producer unusable.
+    fn lost(&self, error: &KafkaError, what: &str) -> LogError {
+        lost(LogError::by(self.doing(what), error))
+    }
+}
+
+impl Writer for KafkaWriter {
+    fn transact(
+        &mut self,
+        outgoing: &[&Outgoing],
+        progress: &[ProgressRow],
+        deadline: Duration,
+    ) -> Result<(), LogError> {
+        if outgoing.is_empty() && progress.is_empty() {
+            return Ok(());
+        }
+        let until = moment_in(deadline);
+        let producer = self.producer()?;
+        match self.attempt(producer, outgoing, progress, until) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Abort(cause)) => Err(self.abort(producer, cause, until)),
+            Err(Trouble::Lost(error)) => {
+                // Records in the queue of a producer that cannot send may cost a whole core.
+                purge(producer);
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Drop for KafkaWriter {
+    fn drop(&mut self) {
+        if let Some(producer) = self.producer.take() {
+            purge(&producer);
+            client::retire(producer);
+        }
+    }
+}
+
+/// Throws away what waits and what is on its way, without waiting for the client's threads.
+fn purge(producer: &ProducerClient) {
+    producer.purge(PurgeConfig::default().queue().inflight().non_blocking());
+}
+
+/// Serves delivery reports until nothing is left (`true`) or the time is up. `hurry` makes librdkafka send what lingers,
+/// and gives up as soon as a record has failed.
+fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
+    const HURRY_EVERY: Duration = Duration::from_millis(5);
+    const SLOW_AFTER: Duration = Duration::from_millis(50);
+    let began = Instant::now();
+    let mut hurried: Option<Instant> = None;
+    loop {
+        if hurry && hurried.is_none_or(|when| when.elapsed() >= HURRY_EVERY) {
+            native::send_now(producer);
+            hurried = Some(Instant::now());
+        }
+        producer.poll(Duration::ZERO);
+        if producer.in_flight_count() == 0 {
+            return true;
+        }
+        if remaining(until).is_zero() || (hurry && producer.context().tally().first_failure.is_some()) {
+            return false;
+        }
+        std::thread::sleep(if began.elapsed() < SLOW_AFTER { NAP } else { LONG_NAP });
+    }
+}
+
+/// What the flags of an error of a transactional call ask for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Flags {
+    /// The call can be resumed.
+    Again,
+    /// The transaction must be aborted.
+    Abortable,
+    /// The producer is of no use any more.
+    Fatal,
+    /// None of these.
+    None,
+}
+
+impl Flags {
+    fn of(error: &KafkaError) -> Flags {
+        match error {
+            // The wrapper's own flush before the commit ran out of time: it has no flags.
+            KafkaError::Flush(_) => Flags::Again,
+            KafkaError::Transaction(inner) => Flags::of_native(inner),
+            _ => Flags::None,
+        }
+    }
+
+    fn of_native(error: &RDKafkaError) -> Flags {
+        if error.is_fatal() {
+            Flags::Fatal
+        } else if error.txn_requires_abort() {
+            Flags::Abortable
+        } else if error.is_retriable() || error.code() == RDKafkaErrorCode::OperationTimedOut {
+            Flags::Again
+        } else {
+            Flags::None
+        }
+    }
+}
+
+/// An error whose outcome is unknown keeps only a class that makes sense for a producer that is gone.
+fn lost(mut error: LogError) -> LogError {
+    error.class = match error.class {
+        LogErrorClass::Fenced
+        | LogErrorClass::Rights
+        | LogErrorClass::Misconfigured
+        | LogErrorClass::Unknown => error.class,
+        _ => LogErrorClass::Outage,
+    };
+    error
+}
+
+/// What the caller is told when a transaction was aborted cleanly: the cause where repeating cannot help.
+fn aborted(mut cause: LogError) -> LogError {
+    cause.class = match cause.class {
+        LogErrorClass::TooLarge | LogErrorClass::Misconfigured | LogErrorClass::Rights => cause.class,
+        _ => LogErrorClass::Aborted,
+    };
+    cause.message = format!("{}; the transaction was aborted", cause.message);
+    cause
+}
+
+impl Sending<'_> {
+    fn record(&self, token: usize) -> BaseRecord<'_, [u8], [u8], usize> {
+        let mut record = BaseRecord::with_opaque_to(self.topic, token);
+        record.partition = self.partition;
+        record.key = self.key;
+        record.payload = self.value;
+        // To librdkafka 0 means "now": one millisecond off is nearer to the truth.
+        record.timestamp = self.timestamp_ms.map(|at| if at == 0 { 1 } else { at });
+        if !self.headers.is_empty() {
+            let empty = OwnedHeaders::new_with_capacity(self.headers.len());
+            record.headers = Some(self.headers.iter().fold(empty, |headers, (name, value)| {
+                headers.insert(Header { key: name, value: value.as_deref() })
+            }));
+        }
+        record
+    }
+}
