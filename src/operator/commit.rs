@@ -38,7 +38,8 @@ pub enum Written {
 }
 
 /// Writes positions to the ledger, and then shows them to the consumer group.
-pub type WritePositions = Arc<dyn Fn(Positions) -> Pin<Box<dyn Future<Output = Written> + Send>> + Send + Sync>;
+pub type WritePositions =
+    Arc<dyn Fn(Positions) -> Pin<Box<dyn Future<Output = Written> + Send>> + Send + Sync>;
 
 /// What commit needs.
 pub struct CommitSetup {
@@ -131,7 +132,10 @@ impl Pending {
             self.setup.board.committed.add(covered.records);
             for (at, next) in covered.positions {
                 let old = self.closed.insert(at, next);
-                assert!(old.is_none_or(|old| old <= next), "the frontier of {at:?} went back from {old:?} to {next}");
+                assert!(
+                    old.is_none_or(|old| old <= next),
+                    "the frontier of {at:?} went back from {old:?} to {next}"
+                );
             }
         }
         self.setup.board.set_in_flight(self.setup.budget.used_bytes());

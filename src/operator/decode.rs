@@ -48,7 +48,9 @@ pub fn decode<'scope>(
                     let event = read(record, &spec, &mut decoder);
                     match (&event.body, spec.rejects.unreadable) {
                         (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),
-                        (Body::Unreadable(reason), RejectRule::Discard) => discard(&event, reason, &spec, &board),
+                        (Body::Unreadable(reason), RejectRule::Discard) => {
+                            discard(&event, reason, &spec, &board)
+                        }
                         (Body::Unreadable(reason), RejectRule::Halt) => {
                             unsettled.extend(capability.retain_least(0));
                             stop.halt(refusal(&event, reason, &spec));
@@ -78,8 +80,10 @@ pub fn read(record: ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Event 
 
 fn body_of(record: &Record, decoder: &mut Decoder, keyed_by_kafka: bool) -> Result<(Bytes, Body), Reason> {
     let absent = |code, detail: &str| Reason { code, detail: detail.to_owned() };
-    let document =
-        record.value.as_ref().ok_or_else(|| absent(ReasonCode::NoValue, "the record has no value (a tombstone)"))?;
+    let document = record
+        .value
+        .as_ref()
+        .ok_or_else(|| absent(ReasonCode::NoValue, "the record has no value (a tombstone)"))?;
     let Decoded { key, values, marks } = decoder.decode(document)?;
     let key = if keyed_by_kafka {
         record.key.clone().ok_or_else(|| absent(ReasonCode::KeyMissing, "the Kafka record has no key"))?

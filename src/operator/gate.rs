@@ -91,7 +91,10 @@ impl Item for Queued {
 const TRANSACTION_BYTES_MAX: usize = 4 << 20;
 
 /// Adds the operator.
-pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -> StreamVec<'scope, Epoch, StoredBatch> {
+pub fn gate<'scope>(
+    events: StreamVec<'scope, Epoch, Event>,
+    setup: GateSetup,
+) -> StreamVec<'scope, Epoch, StoredBatch> {
     let scope = events.scope();
     let mut builder = OperatorBuilder::new("3-gate".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
@@ -240,7 +243,9 @@ impl Shell {
                 self.prober.wait(&self.said, move |answer| {
                     to_me.send(match answer {
                         Answer::Up => Report::Up,
-                        Answer::GaveUp(text) => Report::Halt(Halt::new(HaltKind::Outage, format!("database {text}"))),
+                        Answer::GaveUp(text) => {
+                            Report::Halt(Halt::new(HaltKind::Outage, format!("database {text}")))
+                        }
                     });
                 });
             }
@@ -256,7 +261,8 @@ impl Shell {
 
     fn tell(&self, lane: usize, command: Command) {
         if !self.lanes.get(lane).is_some_and(|lane| lane.tell(command)) {
-            self.stop.halt(Halt::new(HaltKind::Internal, format!("the task of database lane {lane} has ended")));
+            self.stop
+                .halt(Halt::new(HaltKind::Internal, format!("the task of database lane {lane} has ended")));
         }
     }
 

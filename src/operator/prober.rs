@@ -60,8 +60,13 @@ impl Prober {
         runtime: &tokio::runtime::Handle,
         probe: Probe,
     ) -> Arc<Prober> {
-        let prober =
-            Arc::new(Prober { world, limit, board, state: Mutex::new(State::default()), asked: Notify::new() });
+        let prober = Arc::new(Prober {
+            world,
+            limit,
+            board,
+            state: Mutex::new(State::default()),
+            asked: Notify::new(),
+        });
         runtime.spawn(run(Arc::downgrade(&prober), probe));
         prober
     }
@@ -127,7 +132,8 @@ async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
             Err(said) => {
                 prober.board.holds(prober.world, &said);
                 if let Some(out_for) = over {
-                    let text = format!("out for {} s, and outage.limit_s allows no more: {said}", out_for.as_secs());
+                    let text =
+                        format!("out for {} s, and outage.limit_s allows no more: {said}", out_for.as_secs());
                     prober.answer(&Answer::GaveUp(text));
                 }
             }

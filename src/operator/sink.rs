@@ -52,7 +52,10 @@ pub struct SinkSetup {
 }
 
 /// Adds the operator. Its output carries nothing but its frontier.
-pub fn sink<'scope>(stored: StreamVec<'scope, Epoch, StoredBatch>, setup: SinkSetup) -> StreamVec<'scope, Epoch, ()> {
+pub fn sink<'scope>(
+    stored: StreamVec<'scope, Epoch, StoredBatch>,
+    setup: SinkSetup,
+) -> StreamVec<'scope, Epoch, ()> {
     let scope = stored.scope();
     let mut builder = OperatorBuilder::new("4-sink".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
@@ -152,7 +155,8 @@ impl Shell {
 
     fn count(&self, batches: &[StoredBatch]) {
         let records = batches.iter().flat_map(|batch| &batch.outputs.records);
-        let (outputs, letters): (Vec<_>, Vec<_>) = records.partition(|record| record.to == Destination::Output);
+        let (outputs, letters): (Vec<_>, Vec<_>) =
+            records.partition(|record| record.to == Destination::Output);
         self.board.emitted.add(outputs.len());
         self.board.dead_lettered.add(letters.len());
     }
@@ -166,7 +170,9 @@ impl Shell {
                 self.prober.wait(&self.said, move |answer| {
                     to_me.send(match answer {
                         Answer::Up => Report::Up,
-                        Answer::GaveUp(text) => Report::Halt(Halt::new(HaltKind::Outage, format!("broker {text}"))),
+                        Answer::GaveUp(text) => {
+                            Report::Halt(Halt::new(HaltKind::Outage, format!("broker {text}")))
+                        }
                     });
                 });
             }

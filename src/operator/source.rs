@@ -64,7 +64,8 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
             let (handfuls, ended) = collect(&mailbox, &stop);
             if !handfuls.is_empty() {
                 let (mut records, mut covered) = (records_out.activate(), covered_out.activate());
-                let (mut records, mut covered) = (records.session(&caps.records), covered.session(&caps.covered));
+                let (mut records, mut covered) =
+                    (records.session(&caps.records), covered.session(&caps.covered));
                 for handful in handfuls {
                     records.give_iterator(handful.records.into_iter());
                     covered.give(handful.covered);

@@ -226,7 +226,8 @@ async fn run_steps(
             Step::Lookup(lookup) => &lookup.statement,
             Step::Store(store) => &store.statement,
         };
-        let rows: Vec<Row> = wave.iter().filter_map(|i| events.get(*i)).map(|e| bind(work, e, statement)).collect();
+        let rows: Vec<Row> =
+            wave.iter().filter_map(|i| events.get(*i)).map(|e| bind(work, e, statement)).collect();
         match step {
             Step::Store(_) => {
                 session.store(number, &rows).await.map_err(|error| blame(work, error, events, wave))?;
@@ -286,7 +287,8 @@ fn blame(work: &Work, mut error: DatabaseError, events: &[Looked<'_>], wave: &[u
 }
 
 fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Halt {
-    let step = name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
+    let step =
+        name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
     Halt::new(
         HaltKind::Reject,
         format!(
@@ -299,7 +301,9 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
 
 fn refused(class: ErrorClass, error: &DatabaseError) -> Halt {
     let (kind, what) = match class {
-        ErrorClass::Reject => (HaltKind::Reject, "the database refuses an event, and rejects.refused is \"halt\""),
+        ErrorClass::Reject => {
+            (HaltKind::Reject, "the database refuses an event, and rejects.refused is \"halt\"")
+        }
         ErrorClass::Misconfigured => (HaltKind::Misconfigured, "the job and the schema do not fit"),
         ErrorClass::Rights => (HaltKind::Rights, "the database account may not do this"),
         ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => {

@@ -5,7 +5,7 @@
 //! Fails:     a value that XML cannot express -> an error that names the event
 //! Not here:  no splicing (xml), no sending (sink)
 
-use crate::job::{JobSpec, Meta, ValueRef};
+use crate::job::{Content, JobSpec, Meta, ValueRef};
 use crate::model::{Body, Coordinates, Destination, Event, Headers, Outgoing, Reason, Timestamp, Value};
 use crate::xml::{Added, splice, text_of};
 use bytes::Bytes;
@@ -115,6 +115,13 @@ impl OutputSetup {
         }
     }
 
+    fn text(&self, looked: &Looked<'_>, content: &Content) -> Option<String> {
+        match content {
+            Content::Literal(text) => Some(text.clone()),
+            Content::Value(of) => text_of(&self.value(looked, of)),
+        }
+    }
+
     fn meta(&self, looked: &Looked<'_>, meta: &Meta) -> Value {
         let (at, record) = (looked.event.at, &looked.event.record);
         match meta {
@@ -136,16 +143,18 @@ impl OutputSetup {
     fn document(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
         let Some(output) = &self.spec.output else { return Ok(None) };
         let event = looked.event;
-        let (Body::Readable { marks, .. }, Some(input)) = (&event.body, &event.record.value) else { return Ok(None) };
+        let (Body::Readable { marks, .. }, Some(input)) = (&event.body, &event.record.value) else {
+            return Ok(None);
+        };
         let additions: Vec<Added> = output
             .additions
             .iter()
             .map(|addition| Added {
-                text: addition.text.as_ref().and_then(|text| text_of(&self.value(looked, text))),
+                text: addition.text.as_ref().and_then(|content| self.text(looked, content)),
                 attributes: addition
                     .attributes
                     .iter()
-                    .filter_map(|(name, of)| text_of(&self.value(looked, of)).map(|text| (name.clone(), text)))
+                    .filter_map(|(name, content)| Some((name.clone(), self.text(looked, content)?)))
                     .collect(),
             })
             .collect();
@@ -171,7 +180,8 @@ impl OutputSetup {
 
     fn dead_letter(&self, event: &Event, reason: &Reason) -> Outgoing {
         let mut headers = event.record.headers.clone();
-        let header = |name: &str, value: &str| (name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes())));
+        let header =
+            |name: &str, value: &str| (name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes())));
         headers.push(header("tidegate-reason", reason.code.as_str()));
         headers.push(header("tidegate-detail", &reason.detail));
         headers.push(self.source_header(event.at));

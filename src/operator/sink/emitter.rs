@@ -61,7 +61,10 @@ impl Emitter {
         let thread = std::thread::Builder::new().name(setup.transactional_id.clone());
         let failed = reports.clone();
         if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports)) {
-            let halt = Halt::new(HaltKind::Internal, format!("cannot start the thread that sends to Kafka: {error}"));
+            let halt = Halt::new(
+                HaltKind::Internal,
+                format!("cannot start the thread that sends to Kafka: {error}"),
+            );
             failed.send(Report::Halt(halt));
         }
         Emitter(sender)
@@ -154,10 +157,15 @@ fn trouble(error: LogError, outage: impl FnOnce(String) -> Report) -> Report {
         LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::Fenced => {
             return outage(error.message);
         }
-        LogErrorClass::TooLarge => (HaltKind::Reject, "an output is over Kafka's limit, and rejects.too_large is \"halt\""),
+        LogErrorClass::TooLarge => {
+            (HaltKind::Reject, "an output is over Kafka's limit, and rejects.too_large is \"halt\"")
+        }
         LogErrorClass::Misconfigured => (HaltKind::Misconfigured, "Kafka refuses what the job sends"),
         LogErrorClass::Rights => (HaltKind::Rights, "the Kafka account may not do this"),
         LogErrorClass::PositionGone => (HaltKind::Fenced, "a position of the progress topic is gone"),
     };
-    Report::Halt(Halt::new(kind, format!("{what}: {}; it is stored, and is sent at the next start", error.message)))
+    Report::Halt(Halt::new(
+        kind,
+        format!("{what}: {}; it is stored, and is sent at the next start", error.message),
+    ))
 }

@@ -82,7 +82,10 @@ pub(super) fn spawn(setup: ReaderSetup, feed: Sender<Feed>) -> Running {
     let failed = feed.clone();
     let thread = std::thread::Builder::new().name(format!("reader-{}", setup.worker));
     if let Err(error) = thread.spawn(move || run(&setup, &feed, &over)) {
-        failed.send(Feed::Halt(Halt::new(HaltKind::Internal, format!("cannot start a reader thread: {error}"))));
+        failed.send(Feed::Halt(Halt::new(
+            HaltKind::Internal,
+            format!("cannot start a reader thread: {error}"),
+        )));
     }
     running
 }

@@ -1,0 +1,165 @@
+//! Launch: a process's workers, its runtime, its signals, and how all of it ended.
+//!
+//! In:        a job and the cluster's shape     Out: [`Ended`]
+//! Holds:     the tokio runtime, the probers, the budget
+//! Fails:     a cluster that cannot be formed -> an error text; everything later is a halt
+//! Not here:  no process exit (main). A worker that panics is main's matter, too: its panic hook ends the process
+
+use super::worker::{Shared, run as run_worker};
+use crate::database::Database;
+use crate::job::JobSpec;
+use crate::kafka::Log;
+use crate::operator::budget::Budget;
+use crate::operator::prober::{Probe, Prober};
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::status::{Board, World};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use timely::{CommunicationConfig, Config, WorkerConfig};
+
+/// What runs.
+#[derive(Clone)]
+pub struct Job {
+    /// The checked job.
+    pub spec: Arc<JobSpec>,
+    /// Where it reads and sends.
+    pub log: Arc<dyn Log>,
+    /// Where it stores.
+    pub database: Arc<dyn Database>,
+    /// What it writes down.
+    pub board: Arc<Board>,
+    /// Stop where the topics end now.
+    pub until_end: bool,
+}
+
+/// The cluster's shape, as this process sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cluster {
+    /// Worker threads of each process.
+    pub workers: usize,
+    /// This process's number.
+    pub process: usize,
+    /// `host:port` of each process, in order; one or none: a single process.
+    pub hosts: Vec<String>,
+}
+
+/// What can be said to a running job from outside its dataflow.
+#[derive(Clone, Debug, Default)]
+pub struct Signals {
+    drain: Arc<AtomicBool>,
+}
+
+impl Signals {
+    /// Read no more, finish, commit, end: on every worker of every process.
+    pub fn drain(&self) {
+        self.drain.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Everything that was read is stored, sent and committed.
+    Drained,
+    /// It was told to end before it had begun; nothing was read.
+    NotStarted,
+    /// Stopped everywhere, for this reason.
+    Halted(Halt),
+}
+
+/// Runs the job until it ends.
+///
+/// # Errors
+/// When the workers cannot be started: the text says why.
+pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, String> {
+    let workers = cluster.workers * cluster.hosts.len().max(1);
+    let groups = usize::try_from(job.spec.key_groups).unwrap_or(usize::MAX);
+    if workers > groups {
+        let text = format!(
+            "{workers} workers, and job.key_groups is {groups}: a worker needs a key group to work on"
+        );
+        return Ok(Ended::Halted(Halt::new(HaltKind::Misconfigured, text)));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .thread_name("tokio")
+        .enable_all()
+        .build()
+        .map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
+    let shared = Arc::new(share(job, cluster, signals, runtime.handle().clone()));
+    let for_workers = Arc::clone(&shared);
+    let guards = timely::execute(timely_config(cluster), move |worker| run_worker(worker, &for_workers))?;
+    let mut ended = Ended::Drained;
+    for result in guards.join() {
+        match result? {
+            Some(halt) if !matches!(ended, Ended::Halted(_)) => ended = Ended::Halted(halt),
+            _ => {}
+        }
+    }
+    runtime.shutdown_background();
+    Ok(ended)
+}
+
+fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: tokio::runtime::Handle) -> Shared {
+    let limit = (job.spec.outage.limit_s > 0).then(|| Duration::from_secs(job.spec.outage.limit_s));
+    let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), &runtime, probe);
+    Shared {
+        budget: Arc::new(Budget::new(job.spec.limits.in_flight_bytes)),
+        database_prober: prober(World::Database, database_probe(&job)),
+        broker_prober: prober(World::Broker, broker_probe(&job)),
+        drain: Arc::clone(&signals.drain),
+        threads: cluster.workers,
+        runtime,
+        job,
+    }
+}
+
+const PROBE_DEADLINE: Duration = Duration::from_secs(2);
+
+/// A new connection each time: the question is whether new work can begin.
+fn database_probe(job: &Job) -> Probe {
+    let database = Arc::clone(&job.database);
+    Box::new(move || {
+        let database = Arc::clone(&database);
+        Box::pin(async move {
+            let asked = tokio::time::timeout(PROBE_DEADLINE, async {
+                let mut session = database.connect().await?;
+                session.probe().await
+            });
+            match asked.await {
+                Ok(answer) => answer.map_err(|error| error.message),
+                Err(_elapsed) => Err(format!("no answer for {} s", PROBE_DEADLINE.as_secs())),
+            }
+        })
+    })
+}
+
+fn broker_probe(job: &Job) -> Probe {
+    let log = Arc::clone(&job.log);
+    Box::new(move || {
+        let log = Arc::clone(&log);
+        Box::pin(async move {
+            let asked = tokio::task::spawn_blocking(move || log.probe(PROBE_DEADLINE)).await;
+            match asked {
+                Ok(answer) => answer.map_err(|error| error.message),
+                Err(error) => Err(format!("the probe of the broker ended early: {error}")),
+            }
+        })
+    })
+}
+
+fn timely_config(cluster: &Cluster) -> Config {
+    let communication = if cluster.hosts.len() > 1 {
+        CommunicationConfig::Cluster {
+            threads: cluster.workers,
+            process: cluster.process,
+            addresses: cluster.hosts.clone(),
+            report: false,
+            zerocopy: true,
+        }
+    } else {
+        CommunicationConfig::Process(cluster.workers)
+    };
+    Config { communication, worker: WorkerConfig::default() }
+}

@@ -1,0 +1,172 @@
+//! What a start and the commits ask of the ledger, with patience: each question on a session that is there or a new one.
+//!
+//! In:        a question     Out: its answer, or what the error asks for
+//! Holds:     one session between questions
+//! Fails:     outage -> the caller asks again; anything else -> halt
+//! Not here:  no SQL (database)
+
+use crate::database::{Database, DatabaseError, ErrorClass, FrontierRow, PositionRow, Session};
+use crate::job::JobSpec;
+use crate::kafka::Log;
+use crate::model::{Incarnation, KeyGroup};
+use crate::operator::commit::{Positions, WritePositions, Written};
+use crate::operator::sink::AskOwner;
+use crate::protocol::halt::{Halt, HaltKind};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+use tokio::time::{sleep, timeout};
+
+/// What an error asks for.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// Ask again later.
+    Later(String),
+    /// Stop.
+    Halt(Halt),
+}
+
+impl From<DatabaseError> for Trouble {
+    fn from(error: DatabaseError) -> Trouble {
+        let kind = match error.class {
+            ErrorClass::Outage | ErrorClass::Unknown | ErrorClass::Contention => {
+                return Trouble::Later(error.message);
+            }
+            ErrorClass::Reject | ErrorClass::Misconfigured => HaltKind::Misconfigured,
+            ErrorClass::Rights => HaltKind::Rights,
+        };
+        Trouble::Halt(Halt::new(kind, format!("the ledger cannot be used: {}", error.message)))
+    }
+}
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// One session, opened when it is needed.
+pub(super) struct LedgerClient {
+    database: Arc<dyn Database>,
+    session: Mutex<Option<Box<dyn Session>>>,
+}
+
+impl LedgerClient {
+    pub(super) fn new(database: Arc<dyn Database>) -> LedgerClient {
+        LedgerClient { database, session: Mutex::new(None) }
+    }
+
+    /// Asks once, within a deadline. After any error the session is dropped.
+    pub(super) async fn ask<T>(
+        &self,
+        question: impl AsyncFnOnce(&mut dyn Session) -> Result<T, DatabaseError>,
+    ) -> Result<T, Trouble> {
+        let mut slot = self.session.lock().await;
+        let asked = timeout(DEADLINE, async {
+            let mut session = self.session(slot.take()).await?;
+            let answer = question(&mut *session).await?;
+            *slot = Some(session);
+            Ok(answer)
+        });
+        in_time(asked.await)
+    }
+
+    // The next two are `ask` written out: the compiler cannot see yet that a future with an async closure in it is Send.
+
+    async fn positions(&self) -> Result<Vec<PositionRow>, Trouble> {
+        let mut slot = self.session.lock().await;
+        let asked = timeout(DEADLINE, async {
+            let mut session = self.session(slot.take()).await?;
+            let rows = session.positions().await?;
+            *slot = Some(session);
+            Ok(rows)
+        });
+        in_time(asked.await)
+    }
+
+    async fn advance_frontier(&self, rows: &[FrontierRow]) -> Result<(), Trouble> {
+        let mut slot = self.session.lock().await;
+        let asked = timeout(DEADLINE, async {
+            let mut session = self.session(slot.take()).await?;
+            session.advance_frontier(rows).await?;
+            *slot = Some(session);
+            Ok(())
+        });
+        in_time(asked.await)
+    }
+
+    async fn session(&self, held: Option<Box<dyn Session>>) -> Result<Box<dyn Session>, DatabaseError> {
+        match held {
+            Some(session) => Ok(session),
+            None => self.database.connect().await,
+        }
+    }
+}
+
+fn in_time<T>(asked: Result<Result<T, DatabaseError>, tokio::time::error::Elapsed>) -> Result<T, Trouble> {
+    match asked {
+        Ok(answer) => answer.map_err(Trouble::from),
+        Err(_elapsed) => {
+            Err(Trouble::Later(format!("the ledger had no answer for {} s", DEADLINE.as_secs())))
+        }
+    }
+}
+
+/// Asks the ledger who owns these key groups, until it answers.
+pub(super) fn owner(database: Arc<dyn Database>, claims: Vec<(KeyGroup, Incarnation)>) -> AskOwner {
+    let claims = Arc::new(claims);
+    let client = Arc::new(LedgerClient::new(database));
+    Arc::new(move || {
+        let (claims, client) = (Arc::clone(&claims), Arc::clone(&client));
+        Box::pin(async move {
+            loop {
+                match client.positions().await {
+                    Ok(rows) => {
+                        let held = |(group, incarnation): &(KeyGroup, Incarnation)| {
+                            rows.iter().any(|row| row.group == *group && row.incarnation == *incarnation)
+                        };
+                        return claims.iter().all(held);
+                    }
+                    // Who may not even ask does not own the job any more.
+                    Err(Trouble::Halt(_)) => return false,
+                    Err(Trouble::Later(_)) => sleep(Duration::from_millis(500)).await,
+                }
+            }
+        })
+    })
+}
+
+/// Writes positions to the ledger; then, for lag tools, to the consumer group.
+pub(super) fn position_writer(
+    database: Arc<dyn Database>,
+    log: Arc<dyn Log>,
+    spec: Arc<JobSpec>,
+) -> WritePositions {
+    let client = Arc::new(LedgerClient::new(database));
+    Arc::new(move |positions| {
+        let (client, log, spec) = (Arc::clone(&client), Arc::clone(&log), Arc::clone(&spec));
+        Box::pin(async move {
+            let rows = rows_of(&positions, &spec);
+            let written = client.advance_frontier(&rows).await;
+            match written {
+                Ok(()) => {}
+                Err(Trouble::Later(said)) => {
+                    tracing::debug!(said, "the frontier is written later");
+                    return Written::NotNow;
+                }
+                Err(Trouble::Halt(halt)) => return Written::Halt(halt),
+            }
+            let shown = tokio::task::spawn_blocking(move || log.commit_group(&positions, DEADLINE)).await;
+            if let Ok(Err(error)) = shown {
+                // A display for lag tools: the ledger is the truth, the next second's commit shows it.
+                tracing::debug!(said = error.message, "the consumer group's offsets were not updated");
+            }
+            Written::Yes
+        })
+    })
+}
+
+fn rows_of(positions: &Positions, spec: &JobSpec) -> Vec<FrontierRow> {
+    let row = |(at, next): &(crate::model::TopicPartition, crate::model::NextOffset)| FrontierRow {
+        topic: spec.topic_of(*at).to_owned(),
+        partition: at.partition,
+        next: *next,
+    };
+    positions.iter().map(row).collect()
+}

@@ -1,0 +1,155 @@
+//! Where a job begins: its ledger, its topics, and the first offset of each partition.
+//!
+//! In:        the job and the log's partitions     Out: a ledger that fits the job; positions to read from
+//! Fails:     a topic that is missing, other key groups than at the first start, changed keys with work in doubt -> halt
+//!
+//! "Where to begin" is decided once, at the first start, and written down before anything is read. From then on the
+//! ledger is the truth.
+
+use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
+use crate::database::{FrontierRow, JobRow};
+use crate::job::Start;
+use crate::model::{NextOffset, TopicPartition};
+use crate::operator::exchange::owns;
+use crate::protocol::halt::{Halt, HaltKind};
+
+/// All partitions of the job's topics.
+pub(super) fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stopped> {
+    let topics = &setup.spec.source.topics;
+    let counts = setup.patience.log(|| setup.log.partition_counts(topics, DEADLINE))?;
+    let mut partitions = Vec::new();
+    for ((topic, name), count) in (0_u16..).zip(topics).zip(counts) {
+        let count = count.ok_or_else(|| missing_topic("source.topics", name))?;
+        partitions.extend((0..count).map(|partition| TopicPartition { topic, partition }));
+    }
+    let output = setup.spec.output.as_ref().map(|output| ("output.topic", output.topic.clone()));
+    let letters =
+        setup.spec.rejects.dead_letter_topic.clone().map(|name| ("rejects.dead_letter_topic", name));
+    for (key, name) in output.into_iter().chain(letters) {
+        let counts =
+            setup.patience.log(|| setup.log.partition_counts(std::slice::from_ref(&name), DEADLINE))?;
+        if !matches!(counts.as_slice(), [Some(_)]) {
+            return Err(missing_topic(key, &name).into());
+        }
+    }
+    Ok(partitions)
+}
+
+fn missing_topic(key: &str, name: &str) -> Halt {
+    Halt::new(
+        HaltKind::Misconfigured,
+        format!("{key}: topic \"{name}\" does not exist: create it, and start again"),
+    )
+}
+
+/// The ledger's tables, the job's row, and the progress topic; once per cluster.
+pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
+    setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await)?;
+    if setup.spec.sends() {
+        setup.patience.log(|| setup.log.create_progress_topic(DEADLINE))?;
+    }
+    match setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)? {
+        Some(row) => fits(setup, &row),
+        None => {
+            let rows = first_positions(setup, partitions)?;
+            setup.patience.ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)?;
+            // Last: the row says that the job has begun.
+            let row = new_job_row(&setup.spec);
+            setup.patience.ledger(&setup.ledger, async |session| session.create_job(&row).await)
+        }
+    }
+}
+
+fn first_positions(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<Vec<FrontierRow>, Stopped> {
+    let group = match setup.spec.source.start {
+        Start::Group => setup.patience.log(|| setup.log.group_positions(partitions, DEADLINE))?,
+        Start::Earliest | Start::Latest => Vec::new(),
+    };
+    let mut rows = Vec::with_capacity(partitions.len());
+    for at in partitions {
+        let (first, end) = setup.patience.log(|| setup.log.ends(*at, DEADLINE))?;
+        let committed = group.iter().find(|(of, _)| of == at).map(|(_, next)| *next);
+        let next = match setup.spec.source.start {
+            Start::Earliest => NextOffset(first.0),
+            Start::Latest => end,
+            Start::Group => committed.ok_or_else(|| nothing_committed(setup, *at))?,
+        };
+        rows.push(FrontierRow { topic: setup.spec.topic_of(*at).to_owned(), partition: at.partition, next });
+    }
+    Ok(rows)
+}
+
+fn nothing_committed(setup: &StartSetup, at: TopicPartition) -> Halt {
+    Halt::new(
+        HaltKind::Misconfigured,
+        format!(
+            "source.start is \"group\", and consumer group \"{}\" has no committed offset for {}/{}: commit one, or \
+             set source.start to \"earliest\" or \"latest\"",
+            setup.spec.source.group_id,
+            setup.spec.topic_of(at),
+            at.partition
+        ),
+    )
+}
+
+/// Whether the job may go on with this ledger.
+fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
+    if row.key_groups != setup.spec.key_groups {
+        let text = format!(
+            "job.key_groups is {}, and the ledger of job \"{}\" was begun with {}: it is fixed for a job's life, since \
+             positions are kept per key group; put it back",
+            setup.spec.key_groups, setup.spec.name, row.key_groups
+        );
+        return Err(Halt::new(HaltKind::Misconfigured, text).into());
+    }
+    let fingerprint = setup.spec.fingerprint();
+    if row.fingerprint == fingerprint {
+        return Ok(());
+    }
+    if let Some(place) = in_doubt(setup)? {
+        let text = format!(
+            "the job file's topics or keys have changed since the last run, and that run ended with work beyond the \
+             frontier ({place}): with other keys it would be handled in other key groups, and twice. Start with the \
+             old job file, let it drain (SIGTERM), then change it"
+        );
+        return Err(Halt::new(HaltKind::Misconfigured, text).into());
+    }
+    setup.patience.ledger(&setup.ledger, async |session| session.set_fingerprint(&fingerprint).await)
+}
+
+/// A place that a key group has taken beyond the job's frontier: after a clean end there is none.
+fn in_doubt(setup: &StartSetup) -> Result<Option<String>, Stopped> {
+    let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
+    for row in setup.patience.ledger(&setup.ledger, async |session| session.positions().await)? {
+        let (places, strangers) = parse(&row.positions, row.group, &setup.spec)?;
+        let known =
+            places.iter().map(|(at, place)| (setup.spec.topic_of(at).to_owned(), at.partition, place));
+        for (topic, partition, place) in known.chain(strangers) {
+            if row_of(&frontier, &topic, partition).is_none_or(|row| !place.is_within(row.next)) {
+                return Ok(Some(format!("key group {} at {topic}/{partition}/{}", row.group, place.offset)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Where this worker reads its partitions from.
+pub(super) fn positions(
+    setup: &StartSetup,
+    partitions: &[TopicPartition],
+    frontier: &[FrontierRow],
+) -> Result<Vec<(TopicPartition, NextOffset)>, Stopped> {
+    let mut positions = Vec::new();
+    let mine = partitions.iter().filter(|at| {
+        u64::try_from(at.partition).is_ok_and(|partition| owns(partition, setup.worker, setup.workers))
+    });
+    for at in mine {
+        let next = match row_of(frontier, setup.spec.topic_of(*at), at.partition) {
+            Some(row) => row.next,
+            // Added since the first start: whatever it holds is new to the job.
+            None => NextOffset(setup.patience.log(|| setup.log.ends(*at, DEADLINE))?.0.0),
+        };
+        positions.push((*at, next));
+    }
+    Ok(positions)
+}

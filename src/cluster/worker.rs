@@ -1,0 +1,278 @@
+//! Worker: one timely worker from its first step to its last.
+//!
+//! In:        the job, its number     Out: how it ended
+//! Holds:     the control dataflow, and the data dataflow once the start is through
+//! Order:     start (a thread of its own) -> data dataflow -> drained or halted -> every worker has acknowledged
+//! Fails:     by halt, broadcast; from then on it commits nothing
+//! Not here:  no waiting for the worlds: the worker only steps
+
+use super::control::{Control, Message};
+use super::launch::Job;
+use super::ledger::{LedgerClient, owner, position_writer};
+use super::start::{Patience, StartSetup, Started, Stopped, start};
+use crate::dataflow::{self, Setup};
+use crate::operator::budget::Budget;
+use crate::operator::commit::CommitSetup;
+use crate::operator::decode::DecodeSetup;
+use crate::operator::gate::{Confirmations, GateSetup, OutputSetup};
+use crate::operator::prober::Prober;
+use crate::operator::sink::SinkSetup;
+use crate::operator::source::ReaderSetup;
+use crate::operator::stop::StopRequest;
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::protocol::sink::{Limits, Sink};
+use crate::xml::Decoder;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+use timely::dataflow::operators::probe;
+use timely::worker::Worker;
+
+/// What the workers of one process share.
+pub(super) struct Shared {
+    pub(super) job: Job,
+    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) budget: Arc<Budget>,
+    pub(super) database_prober: Arc<Prober>,
+    pub(super) broker_prober: Arc<Prober>,
+    pub(super) drain: Arc<AtomicBool>,
+    /// Workers of this process.
+    pub(super) threads: usize,
+}
+
+/// One Kafka transaction takes no more than this.
+const SINK_LIMITS: Limits = Limits { records_max: 10_000, bytes_max: 16 << 20 };
+
+/// How long a worker waits for the others to acknowledge its end.
+const ACKNOWLEDGE: Duration = Duration::from_secs(5);
+
+/// What a start reports to its worker.
+enum News {
+    Fenced,
+    Over(Box<Result<Started, Stopped>>),
+}
+
+/// Runs the worker to its end; `Some`: halted.
+pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
+    let mut control = Control::build(worker);
+    control.tell(Message::Hello { worker: worker.index(), job: shared.job.spec.fingerprint() });
+    let mut life = Life::begin(worker, shared);
+    let end = loop {
+        worker.step_or_park(Some(life.pause()));
+        if let Some(end) = life.look(worker, &mut control) {
+            break end;
+        }
+    };
+    if let (Some(_), Some(data)) = (&end, life.data_index) {
+        // Whole and at once: frontiers freeze where they are.
+        worker.drop_dataflow(data);
+    }
+    life.cancelled.store(true, Ordering::Relaxed);
+    control.finish(worker, ACKNOWLEDGE);
+    end.flatten()
+}
+
+/// How a worker ends: `None` in `Some` is a cancelled start.
+type End = Option<Option<Halt>>;
+
+/// One worker's state between steps.
+struct Life {
+    shared: Arc<Shared>,
+    stop: StopRequest,
+    cancelled: Arc<AtomicBool>,
+    news: Receiver<News>,
+    all_fenced: SyncSender<()>,
+    fenced: BTreeSet<usize>,
+    workers: usize,
+    told_drain: bool,
+    data_index: Option<usize>,
+    committed: Option<probe::Handle<u64>>,
+}
+
+impl Life {
+    fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
+        let (news_sender, news) = sync_channel(2);
+        let (all_fenced, fenced_word) = sync_channel(1);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let stop = StopRequest::default();
+        let limit_s = shared.job.spec.outage.limit_s;
+        let setup = StartSetup {
+            spec: Arc::clone(&shared.job.spec),
+            log: Arc::clone(&shared.job.log),
+            ledger: LedgerClient::new(Arc::clone(&shared.job.database)),
+            worker: worker.index(),
+            workers: worker.peers(),
+            until_end: shared.job.until_end,
+            patience: Patience {
+                board: Arc::clone(&shared.job.board),
+                cancelled: Arc::clone(&cancelled),
+                runtime: shared.runtime.clone(),
+                limit: (limit_s > 0).then(|| Duration::from_secs(limit_s)),
+            },
+        };
+        let waker = std::thread::current();
+        let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
+        let spawned = thread.spawn(move || {
+            let fenced = || tell(&news_sender, News::Fenced, &waker);
+            let result = start(&setup, fenced, &fenced_word);
+            tell(&news_sender, News::Over(Box::new(result)), &waker);
+        });
+        if let Err(error) = spawned {
+            stop.halt(Halt::new(HaltKind::Internal, format!("cannot start a thread: {error}")));
+        }
+        Life {
+            shared: Arc::clone(shared),
+            stop,
+            cancelled,
+            news,
+            all_fenced,
+            fenced: BTreeSet::new(),
+            workers: worker.peers(),
+            told_drain: false,
+            data_index: None,
+            committed: None,
+        }
+    }
+
+    /// How long the worker may park: operators are woken by activators, the rest by this look.
+    fn pause(&self) -> Duration {
+        if self.committed.is_some() { Duration::from_millis(100) } else { Duration::from_millis(10) }
+    }
+
+    /// Looks at everything once; `Some`: the worker ends. `Some(None)`: drained; `Some(Some(_))`: its dataflow is dropped.
+    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<End> {
+        if let Some(halt) = self.stop.take() {
+            control.tell(Message::Halt(halt));
+        }
+        if self.shared.drain.load(Ordering::Relaxed) && !self.told_drain {
+            self.told_drain = true;
+            control.tell(Message::Drain);
+            if self.committed.is_none() {
+                self.cancelled.store(true, Ordering::Relaxed);
+            }
+        }
+        while let Ok(news) = self.news.try_recv() {
+            self.hear(news, worker, control);
+        }
+        while let Some(message) = control.next() {
+            match message {
+                Message::Halt(halt) => return Some(Some(Some(halt))),
+                Message::Abandon => return Some(Some(None)),
+                Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
+                Message::Hello { worker, job } if job != self.shared.job.spec.fingerprint() => {
+                    let text = format!(
+                        "worker {worker} runs another job file: all processes must be given the same"
+                    );
+                    control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
+                }
+                Message::Hello { .. } => {}
+                Message::Fenced { worker } => {
+                    self.fenced.insert(worker);
+                    if self.fenced.len() == self.workers {
+                        // The start waits for this one word; if it is gone, its own news tells why.
+                        let _gone = self.all_fenced.try_send(());
+                    }
+                }
+            }
+        }
+        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(None)
+    }
+
+    fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
+        match news {
+            News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
+            News::Over(result) => match *result {
+                Ok(started) => self.build(started, worker),
+                Err(Stopped::Cancelled) => control.tell(Message::Abandon),
+                Err(Stopped::Halt(halt)) => control.tell(Message::Halt(halt)),
+            },
+        }
+    }
+
+    fn build(&mut self, started: Started, worker: &mut Worker) {
+        let shared = &self.shared;
+        let spec = &shared.job.spec;
+        if started.sent_from_outbox > 0 {
+            let batches = started.sent_from_outbox;
+            tracing::info!(
+                worker = worker.index(),
+                batches,
+                "sent what an earlier run had stored and not sent"
+            );
+        }
+        match Decoder::new(&spec.event, spec.output.as_ref(), spec.limits) {
+            Ok(decoder) => {
+                let setup = self.setup(started, decoder, worker.index());
+                self.data_index = Some(worker.next_dataflow_index());
+                self.committed =
+                    Some(worker.dataflow_named::<u64, _, _>(&spec.name.clone(), |scope| {
+                        dataflow::build(scope, setup)
+                    }));
+            }
+            Err(error) => self.stop.halt(Halt::new(HaltKind::Misconfigured, error.to_string())),
+        }
+    }
+
+    fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
+        let Shared { job, runtime, budget, database_prober, broker_prober, drain, threads } = &*self.shared;
+        let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
+        let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation)).collect();
+        let confirmations = Confirmations::default();
+        let connections = usize::try_from(spec.database.connections).unwrap_or(1);
+        Setup {
+            reader: ReaderSetup {
+                log: Arc::clone(&job.log),
+                from: started.from,
+                until: started.until,
+                budget: Arc::clone(budget),
+                drain: Arc::clone(drain),
+                board: Arc::clone(board),
+                worker: index % threads,
+            },
+            decode: DecodeSetup {
+                spec: Arc::clone(spec),
+                decoder,
+                board: Arc::clone(board),
+                stop: stop.clone(),
+            },
+            gate: GateSetup {
+                spec: Arc::clone(spec),
+                database: Arc::clone(&job.database),
+                claimed: started.claimed,
+                lanes: (connections / threads).max(1),
+                outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
+                prober: Arc::clone(database_prober),
+                runtime: runtime.clone(),
+                confirmations: std::rc::Rc::clone(&confirmations),
+                board: Arc::clone(board),
+                stop: stop.clone(),
+            },
+            sink: SinkSetup {
+                machine: Sink::new(started.emitted, SINK_LIMITS),
+                emitter: started.emitter,
+                prober: Arc::clone(broker_prober),
+                owner: owner(Arc::clone(&job.database), claims),
+                runtime: runtime.clone(),
+                confirmations,
+                board: Arc::clone(board),
+                stop: stop.clone(),
+            },
+            commit: CommitSetup {
+                write: position_writer(Arc::clone(&job.database), Arc::clone(&job.log), Arc::clone(spec)),
+                runtime: runtime.clone(),
+                budget: Arc::clone(budget),
+                board: Arc::clone(board),
+                stop: stop.clone(),
+            },
+            stop: stop.clone(),
+        }
+    }
+}
+
+fn tell(news: &SyncSender<News>, what: News, waker: &std::thread::Thread) {
+    // A worker that has ended does not listen any more.
+    let _gone = news.send(what);
+    waker.unpark();
+}
