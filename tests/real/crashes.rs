@@ -46,7 +46,7 @@ fn a_killed_process_ends_its_peer_and_both_start_again() {
 #[test]
 fn a_newer_instance_fences_the_older_one() {
     let turn = turn();
-    let input = input::small(turn.services);
+    let input = input::full(turn.services);
     let job = Job::new(turn.services, input, "fence");
     let mut older = run(&job, &["-w", "2"]);
     stored_at_least(&job, &mut older, input.plan.events.len() / 3);

@@ -148,8 +148,9 @@ dead_letter_topic = "{dead_letters}"
 }
 
 impl Drop for Job {
-    /// Tables of many runs would fill the disk. A server that does not answer keeps its schema.
+    /// Tables and topics of many runs would fill the disk. A server that does not answer keeps what it has.
     fn drop(&mut self) {
+        kafka::delete_topics(&self.services.kafka, &[&self.output, &self.dead_letters]);
         self.sql().try_run(&format!("DROP DATABASE {}", self.schema));
     }
 }

@@ -20,15 +20,29 @@ pub fn client(kafka: &str) -> ClientConfig {
 
 /// Creates topics of `partitions` partitions each.
 pub fn create_topics(kafka: &str, names: &[&str], partitions: i32) {
-    let admin: AdminClient<DefaultClientContext> = client(kafka).create().expect("an admin client");
+    let (admin, options) = admin(kafka);
     let topics: Vec<_> =
         names.iter().map(|name| NewTopic::new(name, partitions, TopicReplication::Fixed(1))).collect();
-    let options = AdminOptions::new().operation_timeout(Some(DEADLINE));
-    let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    let results = runtime.block_on(admin.create_topics(&topics, &options)).expect("the broker answers");
+    let results = runtime().block_on(admin.create_topics(&topics, &options)).expect("the broker answers");
     for result in results {
         result.unwrap_or_else(|(topic, code)| panic!("topic {topic} was not created: {code}"));
     }
+}
+
+/// Deletes topics; one that the broker cannot delete now stays.
+pub fn delete_topics(kafka: &str, names: &[&str]) {
+    let (admin, options) = admin(kafka);
+    runtime().block_on(admin.delete_topics(names, &options)).ok();
+}
+
+fn admin(kafka: &str) -> (AdminClient<DefaultClientContext>, AdminOptions) {
+    let admin = client(kafka).create().expect("an admin client");
+    let ten_seconds = Some(Duration::from_secs(10));
+    (admin, AdminOptions::new().operation_timeout(ten_seconds).request_timeout(ten_seconds))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime")
 }
 
 /// Asks for ends and positions of one topic.

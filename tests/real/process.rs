@@ -48,11 +48,15 @@ pub fn run_cluster(job: &Job, processes: usize, workers: usize, args: &[&str]) -
     (0..processes).map(start_one).collect()
 }
 
-/// Addresses that were free a moment ago.
+/// Addresses that were free a moment ago, below the range that the system takes for outgoing connections.
 fn free_hosts(count: usize) -> Vec<String> {
-    let bind = |_| std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let listeners: Vec<_> = (0..count).map(bind).collect();
-    listeners.iter().map(|l| l.local_addr().expect("an address").to_string()).collect()
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let first = 12_000 + std::process::id() as usize * 16 % 7_000;
+    let hosts = std::iter::from_fn(|| {
+        let port = first + NEXT.fetch_add(1, Ordering::Relaxed) % 1_000;
+        Some(format!("127.0.0.1:{port}"))
+    });
+    hosts.filter(|host| std::net::TcpListener::bind(host).is_ok()).take(count).collect()
 }
 
 /// Starts the binary in `dir`; both its outputs go to one file there.

@@ -35,7 +35,7 @@ fn signals_drain_and_the_next_start_goes_on_there() {
 }
 
 #[test]
-fn a_signal_to_one_process_drains_both() {
+fn two_processes_drain_together() {
     let turn = turn();
     let input = input::small(turn.services);
     let job = Job::new(turn.services, input, "drain_cluster");
