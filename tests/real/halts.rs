@@ -1,0 +1,84 @@
+//! Where going on would be wrong: the exit codes of the contract, one clear message, and nothing done that a later start
+//! would have to undo.
+
+use super::input;
+use super::job::Job;
+use super::process::{run, start};
+use super::services::turn;
+use super::verify;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_missing_table_is_refused_by_name() {
+    let turn = turn();
+    let mut job = Job::new(turn.services, input::small(turn.services), "no_table");
+    job.journal = "journel";
+    let ended = run(&job, &["--until-end"]).expect(78, DEADLINE);
+    assert!(ended.log.contains("journel"), "the message names the table:\n{}", ended.log);
+    assert_untouched(&job);
+}
+
+#[test]
+fn a_missing_output_topic_is_refused_by_name() {
+    let turn = turn();
+    let mut job = Job::new(turn.services, input::small(turn.services), "no_topic");
+    job.output = format!("{}_nowhere", job.name);
+    let ended = run(&job, &["--until-end"]).expect(78, DEADLINE);
+    assert!(ended.log.contains(&job.output), "the message names the topic:\n{}", ended.log);
+    assert_untouched(&job);
+}
+
+#[test]
+fn a_wrong_password_is_refused_and_never_printed() {
+    let turn = turn();
+    let job = Job::new(turn.services, input::small(turn.services), "password");
+    let file = job.write_file();
+    let text = std::fs::read_to_string(&file).expect("the job file");
+    std::fs::write(&file, text.replace("app:app@", "app:hunter-two@")).expect("the job file");
+    let path = file.to_str().expect("a temporary path is text");
+    let ended = start(job.dir.path(), &["run", path, "--until-end"]).expect(77, DEADLINE);
+    assert!(!ended.log.contains("hunter-two"), "the password stands in the log:\n{}", ended.log);
+    assert_untouched(&job);
+}
+
+#[test]
+fn a_rule_that_halts_stops_before_the_unreadable_record_again_and_again() {
+    let turn = turn();
+    let mut job = Job::new(turn.services, input::small(turn.services), "halt");
+    job.unreadable = "halt";
+    for _ in 0..2 {
+        let ended = run(&job, &["-w", "2", "--until-end"]).expect(65, DEADLINE);
+        let plan = &job.input.plan;
+        let at = |n: usize| job.input.source(plan.unreadable[n].partition, plan.unreadable[n].offset);
+        let named = (0..plan.unreadable.len()).any(|n| ended.log.contains(&at(n)));
+        assert!(named, "the message names a record that cannot be read:\n{}", ended.log);
+        let incident = job.dir.path().join(format!("incident-{}.json", job.name));
+        std::fs::remove_file(incident).expect("an incident file was written");
+        for (partition, committed) in job.input_positions().committed().into_iter().enumerate() {
+            let first = plan.unreadable.iter().find(|record| record.partition == partition as i32);
+            let first = first.expect("each partition has one").offset;
+            assert!(committed <= first, "partition {partition}: committed {committed}, unreadable {first}");
+        }
+    }
+    // The rule changed, the job goes on where it stood.
+    job.unreadable = "dead_letter";
+    run(&job, &["-w", "2", "--until-end"]).expect(0, super::runs::RUN_DEADLINE);
+    verify::all(&job);
+}
+
+#[test]
+fn wrong_usage_and_a_missing_job_file() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    start(dir.path(), &["run"]).expect(64, DEADLINE);
+    start(dir.path(), &["swim"]).expect(64, DEADLINE);
+    let ended = start(dir.path(), &["run", "nowhere.toml"]).expect(78, DEADLINE);
+    assert!(ended.log.contains("nowhere.toml"), "{}", ended.log);
+}
+
+/// A job that was refused has stored nothing and committed nothing.
+fn assert_untouched(job: &Job) {
+    assert_eq!(job.sql().peek::<i64>("SELECT COUNT(*) FROM journal"), Some(0));
+    assert_eq!(job.input_positions().committed(), [-1; 4]);
+}

@@ -1,0 +1,140 @@
+//! Kafka as the tests use it: topics, one fast producer, reading committed records to the end, positions.
+
+use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::client::DefaultClientContext;
+use rdkafka::consumer::{BaseConsumer, Consumer};
+use rdkafka::message::BorrowedMessage;
+use rdkafka::{ClientConfig, Message, Offset, TopicPartitionList};
+use std::time::{Duration, Instant};
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A client's options with the broker filled in.
+#[allow(clippy::disallowed_methods, reason = "the tests' clients are not the product's")]
+pub fn client(kafka: &str) -> ClientConfig {
+    let mut config = ClientConfig::new();
+    config.set("bootstrap.servers", kafka).set("reconnect.backoff.max.ms", "500");
+    config.set_log_level(rdkafka::config::RDKafkaLogLevel::Emerg);
+    config
+}
+
+/// Creates topics of `partitions` partitions each.
+pub fn create_topics(kafka: &str, names: &[&str], partitions: i32) {
+    let (admin, options) = admin(kafka);
+    let topics: Vec<_> =
+        names.iter().map(|name| NewTopic::new(name, partitions, TopicReplication::Fixed(1))).collect();
+    let results = runtime().block_on(admin.create_topics(&topics, &options)).expect("the broker answers");
+    for result in results {
+        result.unwrap_or_else(|(topic, code)| panic!("topic {topic} was not created: {code}"));
+    }
+}
+
+/// Deletes topics; one that the broker cannot delete now stays.
+pub fn delete_topics(kafka: &str, names: &[&str]) {
+    let (admin, options) = admin(kafka);
+    runtime().block_on(admin.delete_topics(names, &options)).ok();
+}
+
+fn admin(kafka: &str) -> (AdminClient<DefaultClientContext>, AdminOptions) {
+    let admin = client(kafka).create().expect("an admin client");
+    let ten_seconds = Some(Duration::from_secs(10));
+    (admin, AdminOptions::new().operation_timeout(ten_seconds).request_timeout(ten_seconds))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime")
+}
+
+/// Asks for ends and positions of one topic.
+pub struct Positions {
+    consumer: BaseConsumer,
+    topic: String,
+    partitions: i32,
+}
+
+impl Positions {
+    /// `isolation`: `read_committed` (ends are last stable offsets) or `read_uncommitted` (high watermarks).
+    pub fn new(kafka: &str, topic: &str, partitions: i32, group: &str, isolation: &str) -> Positions {
+        let mut config = client(kafka);
+        config.set("group.id", group).set("isolation.level", isolation).set("enable.auto.commit", "false");
+        Positions { consumer: config.create().expect("a consumer"), topic: topic.to_owned(), partitions }
+    }
+
+    /// The ends of all partitions, or `None` when the broker does not answer in time.
+    pub fn ends(&self, deadline: Duration) -> Option<Vec<i64>> {
+        let end = |p| self.consumer.fetch_watermarks(&self.topic, p, deadline).ok().map(|(_, high)| high);
+        (0..self.partitions).map(end).collect()
+    }
+
+    /// What the group has committed; -1 where it has not.
+    pub fn committed(&self) -> Vec<i64> {
+        let mut list = TopicPartitionList::new();
+        for partition in 0..self.partitions {
+            list.add_partition(&self.topic, partition);
+        }
+        let committed = self.consumer.committed_offsets(list, DEADLINE).expect("the broker answers");
+        let offset = |p| match committed.find_partition(&self.topic, p).map(|found| found.offset()) {
+            Some(Offset::Offset(offset)) => offset,
+            _ => -1,
+        };
+        (0..self.partitions).map(offset).collect()
+    }
+}
+
+/// Gives every committed record of a topic to `take`, partition by partition in order, up to where the topic ends now.
+///
+/// # Panics
+/// When the end is not reached in time: a transaction that nobody ended holds it back.
+pub fn read_committed(kafka: &str, topic: &str, partitions: i32, mut take: impl FnMut(&BorrowedMessage<'_>)) {
+    let ends = Positions::new(kafka, topic, partitions, "tests", "read_uncommitted")
+        .ends(DEADLINE)
+        .unwrap_or_else(|| panic!("the broker does not tell where {topic} ends"));
+    let mut config = client(kafka);
+    config
+        .set("group.id", "tests")
+        .set("isolation.level", "read_committed")
+        .set("enable.auto.commit", "false")
+        .set("enable.partition.eof", "true")
+        .set("fetch.queue.backoff.ms", "5")
+        .set("queued.max.messages.kbytes", "16384");
+    let consumer: BaseConsumer = config.create().expect("a consumer");
+    let mut list = TopicPartitionList::new();
+    for partition in 0..partitions {
+        list.add_partition_offset(topic, partition, Offset::Offset(0)).expect("a good offset");
+    }
+    consumer.assign(&list).expect("assigned");
+
+    let mut progress = Instant::now();
+    loop {
+        match consumer.poll(Duration::from_millis(100)) {
+            Some(Ok(message)) => {
+                assert_eq!(message.topic(), topic);
+                take(&message);
+                progress = Instant::now();
+            }
+            // The end of a partition, for now: the position tells whether it is the end that counts.
+            Some(Err(rdkafka::error::KafkaError::PartitionEOF(_))) | None => {
+                if reached(&consumer, topic, &ends) {
+                    return;
+                }
+                let waited = progress.elapsed();
+                assert!(
+                    waited < DEADLINE,
+                    "nothing new in {topic} for {waited:?}, and its ends {ends:?} are not reached: is a \
+                     transaction still open?"
+                );
+            }
+            Some(Err(error)) => panic!("reading {topic}: {error}"),
+        }
+    }
+}
+
+/// Positions step over control records and aborted ones; an empty partition has none.
+fn reached(consumer: &BaseConsumer, topic: &str, ends: &[i64]) -> bool {
+    let position = consumer.position().expect("positions are known locally");
+    let at = |p: i32| match position.find_partition(topic, p).map(|found| found.offset()) {
+        Some(Offset::Offset(offset)) => offset,
+        _ => 0,
+    };
+    (0..).zip(ends).all(|(p, end)| at(p) >= *end)
+}
