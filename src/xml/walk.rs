@@ -190,7 +190,9 @@ impl Walk<'_> {
             Error::IllFormed(IllFormedError::UnclosedReference) => {
                 Fault::not_well_formed(at, "`&` that begins no reference")
             }
-            Error::IllFormed(IllFormedError::MissingDoctypeName) => doctype(at),
+            Error::IllFormed(IllFormedError::MissingDoctypeName) => {
+                doctype(slice(self.document.text, &(0..at)).rfind('<').unwrap_or(at))
+            }
             Error::Syntax(kind) => {
                 // A DOCTYPE that is not even closed is refused for being one.
                 let is_doctype = slice(self.document.text, &(at..self.document.text.len()))

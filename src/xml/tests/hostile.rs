@@ -1,0 +1,171 @@
+//! Documents that want to do harm: deep, wide, bombs, random bytes. None costs more than its bytes, none panics.
+
+use super::*;
+use proptest::prelude::*;
+
+#[test]
+fn depth_is_refused_by_its_limit_and_without_recursion() {
+    let mut job = Job::new().root("d").field("d/d", FieldType::Text);
+    for depth in [257, 20_000, 1_000_000] {
+        job.limits.document_bytes = 1 << 24;
+        let document = format!("{}{}", "<d>".repeat(depth), "</d>".repeat(depth));
+        let (code, detail) = job.refusal(&document);
+        assert_eq!(code, ReasonCode::Limit);
+        assert_eq!(detail, "line 1, column 769: elements nested deeper than limits.document_depth, 256");
+        assert_eq!(job.refusal("<d>".repeat(depth)).0, ReasonCode::Limit);
+        assert_eq!(job.refusal("<d a='1'>".repeat(depth)).0, ReasonCode::Limit);
+    }
+    let document = format!("{}<d/>{}", "<d>".repeat(255), "</d>".repeat(255));
+    assert_eq!(job.decode(&document).values, [text("")]);
+    job.limits.document_depth = 1_000_000;
+    let document = format!("{}{}", "<d>".repeat(1_000_000), "</d>".repeat(1_000_000));
+    assert_eq!(job.decode(&document).values, [text("")]);
+}
+
+#[test]
+fn size_is_refused_before_anything_else() {
+    let mut job = Job::new();
+    job.limits.document_bytes = 10;
+    let (code, detail) = job.refusal("\0".repeat(11));
+    assert_eq!(code, ReasonCode::Limit);
+    assert_eq!(detail, "the document has 11 bytes; limits.document_bytes allows 10");
+}
+
+#[test]
+fn an_entity_bomb_is_refused_at_its_doctype() {
+    let mut bomb = String::from("<?xml version='1.0'?>\n<!DOCTYPE r [<!ENTITY a0 'ha'>");
+    for n in 1..30 {
+        bomb.push_str(&format!("<!ENTITY a{n} '{}'>", format!("&a{};", n - 1).repeat(10)));
+    }
+    bomb.push_str("]><r>&a29;</r>");
+    let (code, detail) = Job::new().field(".", FieldType::Text).refusal(&bomb);
+    assert_eq!(code, ReasonCode::NotWellFormed);
+    assert!(detail.starts_with("line 2, column 1: a DOCTYPE"), "{detail}");
+}
+
+#[test]
+fn namespace_declarations_in_scope_are_limited() {
+    let many: String = (0..1025).map(|n| format!(" xmlns:p{n}='u'")).collect();
+    let (code, detail) = Job::new().refusal(format!("<r{many}/>"));
+    assert_eq!(code, ReasonCode::Limit);
+    assert!(detail.contains("more than 1024 namespace declarations"), "{detail}");
+    let nested = "<r xmlns='u' xmlns:p='v'>".repeat(200) + &"</r>".repeat(200);
+    Job::new().decode(&nested);
+    let one_after_the_other = format!("<r>{}</r>", "<a xmlns:p='u'/>".repeat(3000));
+    Job::new().decode(&one_after_the_other);
+}
+
+#[test]
+fn a_tag_of_a_hundred_thousand_attributes_is_no_quadratic_work() {
+    let attributes: String = (0..100_000).map(|n| format!(" a{n}=''")).collect();
+    let mut job = Job::new().field("@a99999", FieldType::Text);
+    job.limits.document_bytes = 1 << 22;
+    assert_eq!(job.decode(&format!("<r{attributes}/>")).values, [text("")]);
+}
+
+/// A job that looks everywhere, so that every branch meets hostile bytes.
+fn curious() -> Job {
+    Job::new()
+        .prefix("p", "urn:p")
+        .key("a")
+        .optional(".", FieldType::Text)
+        .optional("@b", FieldType::Int64)
+        .optional("a/@p:b", FieldType::Hex)
+        .optional("p:a/a", FieldType::Date)
+        .optional("c", FieldType::Timestamp { zone: Some("Europe/Zurich".into()) })
+        .add("a", "p:n")
+        .add(".", "n")
+}
+
+/// Whatever the bytes are: an answer, and if it is an event, one that can be written and read again.
+fn survives(job: &Job, document: &[u8]) -> Result<(), TestCaseError> {
+    let mut decoder = job.decoder();
+    let Ok(decoded) = decoder.decode(document) else { return Ok(()) };
+    let added: Vec<Added> =
+        decoded.marks.iter().map(|_| Added { text: Some("<&".into()), attributes: Vec::new() }).collect();
+    let output = splice(document, &decoded.marks, &added).map_err(|e| TestCaseError::fail(e.to_string()))?;
+    let again = decoder.decode(&output).map_err(|reason| TestCaseError::fail(reason.to_string()))?;
+    prop_assert_eq!((again.key, again.values), (decoded.key, decoded.values));
+    Ok(())
+}
+
+/// Pieces of markup in any order: nearly XML, seldom XML.
+fn pieces() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(vec![
+        "<a>",
+        "</a>",
+        "<a/>",
+        "<p:a",
+        "</p:a>",
+        " xmlns:p='urn:p'",
+        " xmlns='urn:u'",
+        " p:b='1'",
+        " b=\"2\"",
+        ">",
+        "/>",
+        "<",
+        "&",
+        "&amp;",
+        "&#10;",
+        ";",
+        "<![CDATA[",
+        "]]>",
+        "<!--",
+        "-->",
+        "<?p",
+        "?>",
+        "'",
+        "\"",
+        "\r\n",
+        "\t",
+        "ä",
+        "\u{fffe}",
+        "\0",
+        "<!DOCTYPE",
+        "<c>2021-02-28T02:30:00</c>",
+        "<?xml version='1.0'?>",
+        "text",
+        "=",
+        "xsi:nil='1'",
+        "\u{feff}",
+    ]);
+    proptest::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn random_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+        survives(&curious(), &bytes)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4096))]
+
+    #[test]
+    fn random_markup(inside in pieces(), wrapped in any::<bool>()) {
+        let document = if wrapped { format!("<r xmlns:p='urn:p'><a>1</a>{inside}</r>") } else { inside };
+        survives(&Job::new().prefix("p", "urn:p").optional(".", FieldType::Text).add(".", "p:n"), document.as_bytes())?;
+    }
+
+    #[test]
+    fn mutated_samples(
+        sample in proptest::sample::select(samples::all()),
+        edits in proptest::collection::vec((any::<proptest::sample::Index>(), 0..4_u8, any::<u8>()), 1..4),
+    ) {
+        let mut bytes = sample.as_bytes().to_vec();
+        for (index, edit, byte) in edits {
+            let at = index.index(bytes.len().max(1));
+            match edit {
+                _ if at >= bytes.len() => {}
+                0 => bytes[at] = byte,
+                1 => _ = bytes.remove(at),
+                2 => bytes.insert(at, b"<>&'\"/=;[]! \0\r\xc3"[usize::from(byte) % 15]),
+                _ => bytes.truncate(at),
+            }
+        }
+        survives(&Job::new().optional(".", FieldType::Text).add(".", "n"), &bytes)?;
+    }
+}
