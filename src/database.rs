@@ -5,9 +5,51 @@
 //! Fails:     by class only: whoever calls decides by [`ErrorClass`] and never by code
 //! Not here:  no decision (protocol), no dataflow (operator), no XML
 
+use crate::job::{DatabaseKind, DatabaseSpec};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
+
+mod error;
+
+mod ledger;
+
+mod steps;
+
+mod mysql;
+
+mod sqlite;
+
+#[cfg(test)]
+mod conformance;
+
+/// Makes ready to connect: nothing is asked of a server yet. `job` names the rows in the ledger.
+///
+/// # Errors
+/// Misconfigured: the folder of an SQLite file does not exist.
+pub fn open(spec: &DatabaseSpec, job: &str) -> Result<Arc<dyn Database>, DatabaseError> {
+    match &spec.kind {
+        DatabaseKind::MySql { .. } => Ok(Arc::new(mysql::MySql::new(spec, job)?)),
+        DatabaseKind::Sqlite { path } => Ok(Arc::new(sqlite::Sqlite::new(spec, path, job)?)),
+    }
+}
+
+/// The statements that make the ledger's tables, for `check` to print where a job may not create tables itself.
+pub fn ledger_ddl(kind: &DatabaseKind) -> Vec<String> {
+    ledger::ddl(match kind {
+        DatabaseKind::MySql { .. } => ledger::Dialect::MySql,
+        DatabaseKind::Sqlite { .. } => ledger::Dialect::Sqlite,
+    })
+}
+
+/// What an engine's error code asks for, and a sentence about it for a person; `None`: no table knows the code.
+pub fn explain_code(kind: &DatabaseKind, code: i64) -> Option<(ErrorClass, &'static str)> {
+    match kind {
+        DatabaseKind::MySql { .. } => mysql::classes::explain(code),
+        DatabaseKind::Sqlite { .. } => sqlite::classes::explain(code),
+    }
+}
 
 /// A boxed future, so that sessions of different engines are one type.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = Result<T, DatabaseError>> + Send + 'a>>;

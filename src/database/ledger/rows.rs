@@ -1,0 +1,105 @@
+//! Rows of the ledger, out of the values that an engine read.
+//!
+//! In:        [`Row`]s of the statements of `statements.rs`, columns in their order
+//! Out:       the words of [`crate::database`]
+//! Fails:     misconfigured: a value that the ledger cannot have written
+
+use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow, OutboxRow, PositionRow, Row};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
+
+pub(super) fn position(row: Row) -> Result<PositionRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_position", row);
+    Ok(PositionRow {
+        group: columns.group()?,
+        incarnation: Incarnation(columns.unsigned()?),
+        batch: BatchNumber(columns.unsigned()?),
+        output_batch: BatchNumber(columns.unsigned()?),
+        positions: columns.text()?,
+    })
+}
+
+pub(super) fn outbox(row: Row) -> Result<OutboxRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_outbox", row);
+    Ok(OutboxRow {
+        group: columns.group()?,
+        batch: BatchNumber(columns.unsigned()?),
+        outputs: columns.bytes()?,
+    })
+}
+
+pub(super) fn outbox_key(row: Row) -> Result<(KeyGroup, BatchNumber), DatabaseError> {
+    let mut columns = Columns::of("tidegate_outbox", row);
+    Ok((columns.group()?, BatchNumber(columns.unsigned()?)))
+}
+
+pub(super) fn frontier(row: Row) -> Result<FrontierRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_frontier", row);
+    let topic = columns.text()?;
+    let partition = i32::try_from(columns.signed()?).map_err(|_| columns.strange())?;
+    Ok(FrontierRow { topic, partition, next: NextOffset(columns.signed()?) })
+}
+
+pub(super) fn job(row: Row) -> Result<JobRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_job", row);
+    let key_groups = u32::try_from(columns.unsigned()?).map_err(|_| columns.strange())?;
+    Ok(JobRow { key_groups, fingerprint: columns.text()?, ledger_id: columns.text()? })
+}
+
+pub(super) fn version(row: Row) -> Result<u64, DatabaseError> {
+    Columns::of("tidegate_ledger", row).unsigned()
+}
+
+/// Takes one column after the other.
+struct Columns {
+    table: &'static str,
+    rest: std::vec::IntoIter<Value>,
+}
+
+impl Columns {
+    fn of(table: &'static str, row: Row) -> Columns {
+        Columns { table, rest: row.into_iter() }
+    }
+
+    fn strange(&self) -> DatabaseError {
+        let message = format!(
+            "a row of `{}` holds something that Tidegate does not write; restore the table or start with a new one",
+            self.table
+        );
+        DatabaseError::new(ErrorClass::Misconfigured, message)
+    }
+
+    fn signed(&mut self) -> Result<i64, DatabaseError> {
+        match self.rest.next() {
+            Some(Value::Int(number)) => Ok(number),
+            Some(Value::UInt(number)) => i64::try_from(number).map_err(|_| self.strange()),
+            _ => Err(self.strange()),
+        }
+    }
+
+    fn unsigned(&mut self) -> Result<u64, DatabaseError> {
+        match self.rest.next() {
+            Some(Value::UInt(number)) => Ok(number),
+            Some(Value::Int(number)) => u64::try_from(number).map_err(|_| self.strange()),
+            _ => Err(self.strange()),
+        }
+    }
+
+    fn group(&mut self) -> Result<KeyGroup, DatabaseError> {
+        let number = self.unsigned()?;
+        u32::try_from(number).map(KeyGroup).map_err(|_| self.strange())
+    }
+
+    fn text(&mut self) -> Result<String, DatabaseError> {
+        match self.rest.next() {
+            Some(Value::Text(text)) => Ok(text),
+            _ => Err(self.strange()),
+        }
+    }
+
+    fn bytes(&mut self) -> Result<Vec<u8>, DatabaseError> {
+        match self.rest.next() {
+            Some(Value::Bytes(bytes)) => Ok(bytes.to_vec()),
+            _ => Err(self.strange()),
+        }
+    }
+}

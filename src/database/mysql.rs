@@ -1,0 +1,159 @@
+//! MySQL and MariaDB.
+//!
+//! In:        the job's `[database]`
+//! Out:       sessions that are alike whatever the server's defaults are: READ COMMITTED, UTC, utf8mb4, strict
+//! Holds:     no pool: one session is one connection, and whoever has it drops it
+//! Fails:     classified by `classes.rs`; connecting gives up after [`CONNECT_DEADLINE`]
+//! Not here:  no deadline but that one: whoever calls has the others, and drops the session
+
+use super::steps::Steps;
+use super::{Database, DatabaseError, ErrorClass, Pending, Session};
+use crate::job::{DatabaseKind, DatabaseSpec};
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Opts, OptsBuilder};
+use session::MySqlSession;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) mod classes;
+
+mod error;
+
+mod value;
+
+mod session;
+
+mod lookup;
+
+mod store;
+
+/// How long opening a connection may take: the server answers within it or it is not there.
+const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Idle time after which the operating system asks whether the peer is there.
+const KEEPALIVE: Duration = Duration::from_secs(15);
+
+/// Prepared statements that a session keeps for the ledger, and for each step.
+const CACHED_FOR_LEDGER: usize = 48;
+const CACHED_PER_STEP: usize = 6;
+
+/// A too long value must be an error, and never be cut, whatever the server's own mode is.
+const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+
+/// A MySQL or MariaDB server.
+#[derive(Debug)]
+pub(super) struct MySql {
+    options: Opts,
+    job: Arc<str>,
+    steps: Arc<Steps>,
+    statement_deadline_s: u64,
+}
+
+impl MySql {
+    pub(super) fn new(spec: &DatabaseSpec, job: &str) -> Result<MySql, DatabaseError> {
+        let DatabaseKind::MySql { host, port, user, password, database, .. } = &spec.kind else {
+            return Err(DatabaseError::new(ErrorClass::Misconfigured, "the URL is not of a MySQL server"));
+        };
+        let steps = Steps::new(spec);
+        let options = OptsBuilder::default()
+            .ip_or_hostname(host.as_str())
+            .tcp_port(*port)
+            .user(Some(user.as_str()))
+            .pass(password.as_ref().map(|secret| secret.0.as_str()))
+            .db_name(Some(database.as_str()))
+            // The driver would move to the Unix socket on its own, past whatever stands at the port.
+            .prefer_socket(false)
+            .tcp_nodelay(true)
+            .tcp_keepalive(Some(KEEPALIVE))
+            // An UPDATE counts the rows that it found, so that the compare-and-set sees a row that stays as it is.
+            .client_found_rows(true)
+            .stmt_cache_size(CACHED_FOR_LEDGER + CACHED_PER_STEP * steps.len());
+        Ok(MySql {
+            options: options.into(),
+            job: Arc::from(job),
+            steps: Arc::new(steps),
+            statement_deadline_s: u64::from(spec.deadline_s),
+        })
+    }
+
+    fn at(&self) -> String {
+        format!("connecting to {}:{}", self.options.ip_or_hostname(), self.options.tcp_port())
+    }
+
+    async fn open(&self) -> Result<MySqlSession, DatabaseError> {
+        let fail = |error| error::classify(&self.at(), error).broken();
+        let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
+        let asked = "SELECT VERSION(), @@max_allowed_packet";
+        let (version, packet_bytes_max): (String, usize) =
+            conn.query_first(asked).await.map_err(fail)?.unwrap_or_default();
+        let server = Server::from_version(&version, packet_bytes_max);
+        for text in session_setup(server, self.statement_deadline_s) {
+            conn.query_drop(text).await.map_err(fail)?;
+        }
+        Ok(MySqlSession::new(conn, server, Arc::clone(&self.job), Arc::clone(&self.steps)))
+    }
+}
+
+impl Database for MySql {
+    fn connect(&self) -> Pending<'_, Box<dyn Session>> {
+        Box::pin(async move {
+            match tokio::time::timeout(CONNECT_DEADLINE, self.open()).await {
+                Ok(Ok(session)) => Ok(Box::new(session) as Box<dyn Session>),
+                Ok(Err(error)) => Err(error),
+                Err(_) => {
+                    let message = format!("{}: no answer within {} s", self.at(), CONNECT_DEADLINE.as_secs());
+                    Err(DatabaseError::new(ErrorClass::Outage, message).broken())
+                }
+            }
+        })
+    }
+}
+
+/// What a session must know of its server.
+#[derive(Clone, Copy, Debug)]
+struct Server {
+    mariadb: bool,
+    /// Takes many rows of parameters in one message (COM_STMT_BULK_EXECUTE).
+    bulk: bool,
+    /// `max_allowed_packet`
+    packet_bytes_max: usize,
+}
+
+impl Server {
+    /// From a text such as `10.11.19-MariaDB-log` or `8.4.3`. Proxies may put `5.5.5-` in front.
+    fn from_version(version: &str, packet_bytes_max: usize) -> Server {
+        let mariadb = version.contains("MariaDB");
+        let numbers = version.strip_prefix("5.5.5-").unwrap_or(version);
+        let mut numbers = numbers.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+        let release = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        Server { mariadb, bulk: mariadb && release >= (10, 2), packet_bytes_max }
+    }
+}
+
+fn session_setup(server: Server, statement_deadline_s: u64) -> Vec<String> {
+    let mut setup = vec![
+        "SET NAMES utf8mb4".to_owned(),
+        format!("SET SESSION sql_mode = '{SQL_MODE}', time_zone = '+00:00', autocommit = 1"),
+        "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED".to_owned(),
+    ];
+    if server.mariadb && statement_deadline_s > 0 {
+        // A statement that nobody waits for any more must not run, and hold its locks, for ever.
+        setup.push(format!("SET SESSION max_statement_time = {}", statement_deadline_s.saturating_add(1)));
+    }
+    setup
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Server;
+
+    #[test]
+    fn bulk_is_known_by_the_version() {
+        let bulk = |version| Server::from_version(version, 0).bulk;
+        assert!(bulk("10.11.19-MariaDB-0+deb12u1"));
+        assert!(bulk("5.5.5-10.6.1-MariaDB-log"));
+        assert!(bulk("11.4.2-MariaDB"));
+        assert!(!bulk("10.1.48-MariaDB"));
+        assert!(!bulk("8.4.3"));
+    }
+}

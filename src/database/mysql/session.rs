@@ -1,0 +1,200 @@
+//! One connection to MySQL or MariaDB.
+//!
+//! In:        calls of [`Session`]     Out: statements, always prepared: values are bound, never pasted
+//! Holds:     one connection with a bounded cache of prepared statements, and how each look-up is best asked
+//! Fails:     classified; after an error that is `broken` the session is dropped by whoever has it
+//! Not here:  look-ups (`lookup.rs`), stores (`store.rs`), the ledger's statements (`ledger`)
+
+use super::error::classify;
+use super::lookup::{self, Plan};
+use super::value::{Kind, bind, read};
+use super::{Server, store};
+use crate::database::ledger::{self, Dialect, Engine};
+use crate::database::steps::{Steps, column_faults};
+use crate::database::{
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
+    Session,
+};
+use crate::job::Step;
+use crate::model::KeyGroup;
+use mysql_async::prelude::Queryable;
+use mysql_async::{Conn, Params};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// One connection.
+pub(super) struct MySqlSession {
+    pub(super) conn: Conn,
+    pub(super) server: Server,
+    pub(super) steps: Arc<Steps>,
+    /// How each look-up is asked; decided at its first use.
+    pub(super) plans: Vec<Option<Plan>>,
+    job: Arc<str>,
+}
+
+impl MySqlSession {
+    pub(super) fn new(conn: Conn, server: Server, job: Arc<str>, steps: Arc<Steps>) -> MySqlSession {
+        let plans = std::iter::repeat_with(|| None).take(steps.len()).collect();
+        MySqlSession { conn, server, steps, plans, job }
+    }
+
+    async fn run(&mut self, text: &'static str) -> Result<(), DatabaseError> {
+        self.conn.query_drop(text).await.map_err(|error| classify(text, error))
+    }
+
+    async fn check_step(&mut self, step: usize, what: &Step) -> Result<Vec<Finding>, DatabaseError> {
+        let label = self.steps.label(step);
+        let statement = match what {
+            Step::Lookup(lookup) => &lookup.statement,
+            Step::Store(store) => &store.statement,
+        };
+        let finding = |message: String| Finding { step: Some(step), message };
+        let prepared = match self.conn.prep(statement.sql.as_str()).await {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let error = classify(&label, error);
+                return match error.class {
+                    ErrorClass::Outage | ErrorClass::Contention => Err(error),
+                    _ if error.broken => Err(error),
+                    _ => Ok(vec![finding(error.message)]),
+                };
+            }
+        };
+        let mut findings = Vec::new();
+        if usize::from(prepared.num_params()) != statement.parameters.len() {
+            let (server, job) = (prepared.num_params(), statement.parameters.len());
+            findings.push(finding(format!("{label}: the server sees {server} parameters and the job {job}")));
+        }
+        if let Step::Lookup(lookup) = what {
+            let given: Vec<String> = prepared.columns().iter().map(|c| c.name_str().into_owned()).collect();
+            let faults = column_faults(&lookup.columns, &given);
+            findings.extend(faults.into_iter().map(|fault| finding(format!("{label}: {fault}"))));
+        }
+        Ok(findings)
+    }
+}
+
+impl Session for MySqlSession {
+    fn begin(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.run("START TRANSACTION"))
+    }
+
+    fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
+        Box::pin(lookup::run(self, step, rows))
+    }
+
+    fn store<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let label = self.steps.label(step);
+            let sql = self.steps.store(step)?.statement.sql.clone();
+            let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
+            store::run(&mut self.conn, self.server, &label, &sql, rows).await
+        })
+    }
+
+    fn advance<'a>(&'a mut self, writes: &'a [Advance]) -> Pending<'a, bool> {
+        Box::pin(ledger::advance(self, writes))
+    }
+
+    fn commit(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.run("COMMIT"))
+    }
+
+    fn rollback(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.run("ROLLBACK"))
+    }
+
+    fn settle<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        Box::pin(ledger::settle(self, groups))
+    }
+
+    fn probe(&mut self) -> Pending<'_, ()> {
+        Box::pin(ledger::probe(self))
+    }
+
+    fn create_ledger(&mut self) -> Pending<'_, ()> {
+        Box::pin(ledger::create(self))
+    }
+
+    fn job_row(&mut self) -> Pending<'_, Option<JobRow>> {
+        Box::pin(ledger::job_row(self))
+    }
+
+    fn create_job<'a>(&'a mut self, row: &'a JobRow) -> Pending<'a, ()> {
+        Box::pin(ledger::create_job(self, row))
+    }
+
+    fn set_fingerprint<'a>(&'a mut self, fingerprint: &'a str) -> Pending<'a, ()> {
+        Box::pin(ledger::set_fingerprint(self, fingerprint))
+    }
+
+    fn claim<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        Box::pin(ledger::claim(self, groups))
+    }
+
+    fn positions(&mut self) -> Pending<'_, Vec<PositionRow>> {
+        Box::pin(ledger::positions(self))
+    }
+
+    fn outbox<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<OutboxRow>> {
+        Box::pin(ledger::outbox(self, groups))
+    }
+
+    fn frontier(&mut self) -> Pending<'_, Vec<FrontierRow>> {
+        Box::pin(ledger::frontier(self))
+    }
+
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
+        Box::pin(ledger::advance_frontier(self, rows))
+    }
+
+    fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
+        Box::pin(async move {
+            let mut findings = Vec::new();
+            let steps = Arc::clone(&self.steps);
+            for (step, what) in steps.iter() {
+                findings.extend(self.check_step(step, what).await?);
+            }
+            Ok(findings)
+        })
+    }
+}
+
+impl Engine for MySqlSession {
+    fn dialect(&self) -> Dialect {
+        Dialect::MySql
+    }
+
+    fn job(&self) -> &str {
+        &self.job
+    }
+
+    fn query<'a>(&'a mut self, text: Cow<'static, str>, parameters: Row) -> Pending<'a, Vec<Row>> {
+        Box::pin(async move {
+            let fail = |error| classify("the ledger", error);
+            let parameters = Params::Positional(parameters.iter().map(bind).collect());
+            let rows: Vec<mysql_async::Row> = self.conn.exec(text, parameters).await.map_err(fail)?;
+            let values = |row: mysql_async::Row| {
+                let kinds: Vec<Kind> = row.columns_ref().iter().map(Kind::of).collect();
+                kinds.into_iter().zip(row.unwrap()).map(|(kind, value)| read(kind, value)).collect()
+            };
+            Ok(rows.into_iter().map(values).collect())
+        })
+    }
+
+    fn execute<'a>(&'a mut self, text: Cow<'static, str>, parameters: Row) -> Pending<'a, u64> {
+        Box::pin(async move {
+            let parameters = Params::Positional(parameters.iter().map(bind).collect());
+            let fail = |error| classify("the ledger", error);
+            self.conn.exec_drop(text, parameters).await.map_err(fail)?;
+            Ok(self.conn.affected_rows())
+        })
+    }
+
+    fn execute_each<'a>(&'a mut self, text: Cow<'static, str>, rows: Vec<Row>) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
+            store::run(&mut self.conn, self.server, "the ledger", &text, rows).await
+        })
+    }
+}
