@@ -1,1 +1,13 @@
+//! The log against librdkafka's mock cluster, where that is enough, and against a real broker, where it is not.
+//!
+//! The real broker is the one at `TIDEGATE_KAFKA`; without that variable `scripts/services` starts one for this run.
 
+mod broker;
+mod support;
+
+mod classes;
+mod mock;
+mod outage;
+mod questions;
+mod reading;
+mod transactions;

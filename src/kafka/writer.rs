@@ -169,7 +169,7 @@ impl KafkaWriter {
         until: Instant,
     ) -> Result<(), Trouble> {
         const SERVED_EVERY: usize = 1024;
-        if index % SERVED_EVERY == 0 {
+        if index.is_multiple_of(SERVED_EVERY) {
             producer.poll(Duration::ZERO);
         }
         let mut record = sending.record(producer.context().token(index));
