@@ -34,3 +34,6 @@ pub mod cluster;
 
 /// What the operators write down and what a person reads.
 pub mod status;
+
+/// What a user types, and what they see.
+pub mod cli;

@@ -38,7 +38,8 @@ const CACHED_FOR_LEDGER: usize = 48;
 const CACHED_PER_STEP: usize = 6;
 
 /// A too long value must be an error, and never be cut, whatever the server's own mode is.
-const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+const SQL_MODE: &str =
+    "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A MySQL or MariaDB server.
 #[derive(Debug)]

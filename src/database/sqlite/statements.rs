@@ -14,7 +14,11 @@ use crate::job::{LookupStep, Step};
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 /// All rows of the answer.
-pub(super) fn query(connection: &Connection, text: &str, parameters: &Row) -> Result<Vec<Row>, DatabaseError> {
+pub(super) fn query(
+    connection: &Connection,
+    text: &str,
+    parameters: &Row,
+) -> Result<Vec<Row>, DatabaseError> {
     let fail = |error| classify("the ledger", error);
     let mut statement = connection.prepare_cached(text).map_err(fail)?;
     let columns = statement.column_count();
@@ -35,7 +39,12 @@ pub(super) fn execute(connection: &Connection, text: &str, parameters: &Row) -> 
 }
 
 /// Runs the statement once per row, in order.
-pub(super) fn each(connection: &Connection, label: &str, text: &str, rows: &[Row]) -> Result<(), DatabaseError> {
+pub(super) fn each(
+    connection: &Connection,
+    label: &str,
+    text: &str,
+    rows: &[Row],
+) -> Result<(), DatabaseError> {
     let mut statement = connection.prepare_cached(text).map_err(|error| classify(label, error))?;
     for (index, row) in rows.iter().enumerate() {
         run(label, &mut statement, row).map_err(|error| error.at_row(index))?;

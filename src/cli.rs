@@ -1,0 +1,69 @@
+//! The command line: what a user types, and what they see.
+//!
+//! In:        arguments     Out: an exit code
+//! Order:     arguments -> checked job -> what the verb does
+//! Fails:     with an exit code of the contract and one message on standard error
+//! Not here:  the process is ended by main alone
+
+mod args;
+mod check;
+mod demo;
+mod explain;
+mod incident;
+mod load;
+mod logging;
+mod offsets;
+mod out;
+mod progress;
+mod run;
+mod signals;
+
+use args::{Arguments, Verb};
+use clap::Parser;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+
+/// Exit codes that are not halts.
+pub mod exit {
+    /// Finished or drained.
+    pub const OK: u8 = 0;
+    /// Wrong usage.
+    pub const USAGE: u8 = 64;
+    /// An internal fault.
+    pub const INTERNAL: u8 = 70;
+    /// A peer process was lost.
+    pub const PEER_LOST: u8 = 75;
+    /// The job file, or the schema it meets, is wrong.
+    pub const JOB: u8 = 78;
+    /// A second signal: ended at once, like an uncaught SIGTERM.
+    pub const AT_ONCE: u8 = 143;
+}
+
+/// What main lends to the command line.
+pub struct Process {
+    /// Ends the process at once, with this code.
+    pub end_now: fn(u8),
+    /// Once the job's end is decided: its exit code plus one. A peer that closes its connection after that is no loss.
+    pub decided: Arc<AtomicU8>,
+}
+
+/// Runs what the arguments ask for.
+pub fn main(process: &Process) -> u8 {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            // Help and version are errors to clap, and no errors to a user.
+            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            let _closed = error.print();
+            return code;
+        }
+    };
+    logging::start(arguments.log_format);
+    match arguments.verb {
+        Verb::Run(args) => run::run(&args, arguments.log_format, process),
+        Verb::Check(args) => check::check(&args),
+        Verb::Demo(args) => demo::demo(&args, process),
+        Verb::Explain(args) => explain::explain(&args),
+        Verb::Offsets(args) => offsets::offsets(&args),
+    }
+}

@@ -1,0 +1,110 @@
+//! Arguments: what can be typed.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Runs one pipeline around the clock: Kafka topics, XML to event, database, XML, Kafka topic.
+///
+/// Events of one key stay in order, nothing is lost, nothing happens twice. When the database or the broker is out, the
+/// job holds its place and goes on by itself.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tidegate",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    after_help = "Begin with `tidegate demo`: a whole job on embedded parts, with a database outage and a proof.\n\
+                  Exit codes: 0 done, 64 usage, 65 reject, 69 outage limit, 70 internal fault, 75 peer lost,\n\
+                  76 fenced or positions gone, 77 rights, 78 job file or schema."
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+    /// How log lines look on standard error.
+    #[arg(long, value_enum, default_value_t = LogFormat::Text, global = true)]
+    pub(super) log_format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Verb {
+    /// Runs a job until it is told to stop (SIGTERM or Ctrl-C: finish, commit, exit 0).
+    Run(RunArgs),
+    /// Says everything that is wrong with a job file, and with the topics and tables it meets.
+    Check(CheckArgs),
+    /// Runs a whole job on an embedded broker and SQLite, with a database outage in the middle and a proof at the end.
+    Demo(DemoArgs),
+    /// Shows a job's effective settings and where each comes from.
+    Explain(ExplainArgs),
+    /// Shows where a job stands.
+    Offsets(OffsetsArgs),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct RunArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    /// Worker threads of this process.
+    #[arg(short = 'w', long, default_value_t = 1, value_name = "WORKERS", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) workers: u16,
+    /// Processes of the cluster.
+    #[arg(short = 'n', long, default_value_t = 1, value_name = "PROCESSES", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(super) processes: u16,
+    /// This process's number, from 0.
+    #[arg(short = 'p', long, default_value_t = 0, value_name = "INDEX", requires = "hosts")]
+    pub(super) process: u16,
+    /// A file with one `host:port` a line, one for each process.
+    #[arg(long, value_name = "FILE")]
+    pub(super) hosts: Option<PathBuf>,
+    /// Stop with 0 when everything is handled that the topics held at the start.
+    #[arg(long)]
+    pub(super) until_end: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct CheckArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    /// Ask neither the broker nor the database.
+    #[arg(long)]
+    pub(super) offline: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct DemoArgs {
+    /// How many events go through.
+    #[arg(long, default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(100..=10_000_000))]
+    pub(super) events: u64,
+    /// End after the proof; without it, and on a terminal, the job stays up until Ctrl-C.
+    #[arg(long)]
+    pub(super) exit: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ExplainArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+}
+
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+pub(super) struct OffsetsArgs {
+    #[command(subcommand)]
+    pub(super) what: OffsetsVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum OffsetsVerb {
+    /// Per partition: the ledger's position, the consumer group's, the topic's first and last offset, and the lag.
+    Show {
+        /// The job file.
+        job: PathBuf,
+    },
+}

@@ -1,0 +1,150 @@
+//! `check`: everything wrong with a job file; without `--offline` also with the topics and tables that it meets.
+//!
+//! In:        a job file     Out: one line per finding; nothing is changed anywhere
+//! Fails:     with the exit code of the worst finding: 78, or 69 where a server did not answer
+
+use super::args::CheckArgs;
+use super::out::{error_line, line};
+use super::{exit, load, run};
+use crate::cluster::Job;
+use crate::database::{DatabaseError, ErrorClass, Session, ledger_ddl};
+use crate::job::JobSpec;
+use crate::kafka::{LogError, LogErrorClass};
+use crate::status::Board;
+use std::sync::Arc;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+pub(super) fn check(args: &CheckArgs) -> u8 {
+    let checked = match load::load(&args.job) {
+        Ok(checked) => checked,
+        Err(text) => {
+            error_line(&text);
+            return exit::JOB;
+        }
+    };
+    let label = args.job.display();
+    if args.offline {
+        line(&format!("{label}: the job file is right (asked neither Kafka nor the database)"));
+        return exit::OK;
+    }
+    let job = match run::open(checked, &Arc::new(Board::new(1)), false) {
+        Ok(job) => job,
+        Err(text) => {
+            error_line(&format!("{label}: {text}"));
+            return exit::JOB;
+        }
+    };
+    let mut report = Report::default();
+    topics(&job, &mut report);
+    match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime.block_on(database(&job, &mut report)),
+        Err(error) => report.wrong(format!("cannot start the tokio runtime: {error}"), exit::INTERNAL),
+    }
+    report.finish(&label.to_string())
+}
+
+/// What was found.
+#[derive(Default)]
+struct Report {
+    wrong: Vec<String>,
+    notes: Vec<String>,
+    code: u8,
+}
+
+impl Report {
+    fn wrong(&mut self, text: String, code: u8) {
+        self.wrong.push(text);
+        self.code = self.code.max(code);
+    }
+
+    fn finish(self, label: &str) -> u8 {
+        for text in &self.wrong {
+            error_line(&format!("{label}: {text}"));
+        }
+        for text in &self.notes {
+            line(text);
+        }
+        if self.wrong.is_empty() {
+            line(&format!("{label}: the job file is right, and so are the topics and tables that it meets"));
+        }
+        self.code
+    }
+}
+
+fn topics(job: &Job, report: &mut Report) {
+    let spec = &job.spec;
+    let mut names = spec.source.topics.clone();
+    names.extend(spec.output.as_ref().map(|output| output.topic.clone()));
+    names.extend(spec.rejects.dead_letter_topic.clone());
+    match job.log.partition_counts(&names, DEADLINE) {
+        Err(error) => report.wrong(format!("source.bootstrap_servers: {error}"), log_code(&error)),
+        Ok(counts) => {
+            for (name, _) in names.iter().zip(&counts).filter(|(_, count)| count.is_none()) {
+                report.wrong(
+                    format!("topic \"{name}\" does not exist: create it before the job starts"),
+                    exit::JOB,
+                );
+            }
+        }
+    }
+}
+
+async fn database(job: &Job, report: &mut Report) {
+    let connected = tokio::time::timeout(DEADLINE, job.database.connect()).await;
+    let mut session = match connected {
+        Ok(Ok(session)) => session,
+        Ok(Err(error)) => return report.wrong(format!("database.url: {error}"), code(&error)),
+        Err(_elapsed) => {
+            return report.wrong(format!("database.url: no answer for {} s", DEADLINE.as_secs()), OUTAGE);
+        }
+    };
+    match session.check_statements().await {
+        Ok(findings) => {
+            for finding in findings {
+                let at = finding.step.map_or("database".to_owned(), |step| format!("database.steps[{step}]"));
+                report.wrong(format!("{at}: {}", finding.message), exit::JOB);
+            }
+        }
+        Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
+    }
+    ledger(&job.spec, &mut *session, report).await;
+}
+
+async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) {
+    match session.job_row().await {
+        Ok(_) => {}
+        Err(error) if error.class == ErrorClass::Misconfigured => {
+            report.notes.push(format!(
+                "The ledger's tables are missing. `run` creates them at its first start; where the job's account may not \
+                 create tables, run this once:\n\n{}\n",
+                ledger_ddl(&spec.database.kind).join("\n\n")
+            ));
+        }
+        Err(error) => report.wrong(format!("ledger: {error}"), code(&error)),
+    }
+}
+
+/// 69: a server did not answer.
+const OUTAGE: u8 = 69;
+/// 77: rights are missing.
+const RIGHTS: u8 = 77;
+
+fn code(error: &DatabaseError) -> u8 {
+    match error.class {
+        ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => OUTAGE,
+        ErrorClass::Rights => RIGHTS,
+        ErrorClass::Reject | ErrorClass::Misconfigured => exit::JOB,
+    }
+}
+
+fn log_code(error: &LogError) -> u8 {
+    match error.class {
+        LogErrorClass::Rights => RIGHTS,
+        LogErrorClass::Misconfigured | LogErrorClass::PositionGone | LogErrorClass::TooLarge => exit::JOB,
+        LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::Fenced => {
+            OUTAGE
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Load: a job file from disk, with its variables and its password file.
+//!
+//! In:        a path     Out: a checked job
+//! Fails:     with everything that is wrong, one entry a line
+//! Not here:  what is right or wrong (job)
+
+use crate::job::{Checked, check};
+use std::path::Path;
+
+/// Loads a job, or says everything that is wrong.
+pub(super) fn load(path: &Path) -> Result<Checked, String> {
+    let label = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{label}: cannot be read: {error}"))?;
+    let mut checked =
+        check(&label, &text, &|name| std::env::var(name).ok()).map_err(|errors| errors.to_string())?;
+    if let Some(file) = checked.spec.password_file().map(str::to_owned) {
+        let file = path.parent().map_or_else(|| Path::new(&file).to_owned(), |folder| folder.join(&file));
+        let shown = file.display();
+        let password = std::fs::read_to_string(&file)
+            .map_err(|error| format!("{label}: database.password_file: {shown} cannot be read: {error}"))?;
+        checked
+            .spec
+            .fill_password(&password)
+            .map_err(|error| format!("{label}: database.password_file: {shown}: {error}"))?;
+    }
+    Ok(checked)
+}

@@ -1,0 +1,111 @@
+//! `offsets show`: where a job stands, from the ledger, the consumer group and the topics. Changes nothing.
+
+use super::args::{OffsetsArgs, OffsetsVerb};
+use super::out::{error_line, line};
+use super::{exit, load, run};
+use crate::cluster::Job;
+use crate::database::{DatabaseError, FrontierRow};
+use crate::kafka::LogError;
+use crate::model::{NextOffset, Offset, TopicPartition};
+use crate::status::Board;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+pub(super) fn offsets(args: &OffsetsArgs) -> u8 {
+    let OffsetsVerb::Show { job } = &args.what;
+    match show(job) {
+        Ok(table) => {
+            line(&table);
+            exit::OK
+        }
+        Err((text, code)) => {
+            error_line(&text);
+            code
+        }
+    }
+}
+
+type Failure = (String, u8);
+
+/// One partition's row of the table.
+struct Row {
+    at: TopicPartition,
+    first: Offset,
+    end: NextOffset,
+    ledger: Option<NextOffset>,
+    group: Option<NextOffset>,
+}
+
+fn show(path: &Path) -> Result<String, Failure> {
+    let checked = load::load(path).map_err(|text| (text, exit::JOB))?;
+    let job = run::open(checked, &Arc::new(Board::new(1)), false).map_err(|text| (text, exit::JOB))?;
+    let frontier = frontier(&job)?;
+    let mut rows = Vec::new();
+    let asked = |error: LogError| (format!("Kafka: {error}"), 69);
+    let counts = job.log.partition_counts(&job.spec.source.topics, DEADLINE).map_err(asked)?;
+    for ((topic, name), count) in (0_u16..).zip(&job.spec.source.topics).zip(counts) {
+        for partition in 0..count.unwrap_or(0) {
+            let at = TopicPartition { topic, partition };
+            let (first, end) = job.log.ends(at, DEADLINE).map_err(asked)?;
+            let ledger = frontier.iter().find(|row| row.topic == *name && row.partition == partition);
+            rows.push(Row { at, first, end, ledger: ledger.map(|row| row.next), group: None });
+        }
+    }
+    let all: Vec<TopicPartition> = rows.iter().map(|row| row.at).collect();
+    for (at, next) in job.log.group_positions(&all, DEADLINE).map_err(asked)? {
+        if let Some(row) = rows.iter_mut().find(|row| row.at == at) {
+            row.group = Some(next);
+        }
+    }
+    Ok(table(&job, &rows))
+}
+
+/// The ledger's positions; none before the job's first start.
+fn frontier(job: &Job) -> Result<Vec<FrontierRow>, Failure> {
+    let failed = |error: DatabaseError| (format!("ledger: {error}"), 69);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|error| (format!("cannot start the tokio runtime: {error}"), exit::INTERNAL))?;
+    runtime.block_on(async {
+        let session = tokio::time::timeout(DEADLINE, job.database.connect()).await;
+        let mut session = match session {
+            Ok(session) => session.map_err(failed)?,
+            Err(_elapsed) => return Err((format!("database: no answer for {} s", DEADLINE.as_secs()), 69)),
+        };
+        match session.frontier().await {
+            Ok(rows) => Ok(rows),
+            // The tables come with the first start.
+            Err(error) if error.class == crate::database::ErrorClass::Misconfigured => Ok(Vec::new()),
+            Err(error) => Err(failed(error)),
+        }
+    })
+}
+
+fn table(job: &Job, rows: &[Row]) -> String {
+    let name = |row: &Row| format!("{}/{}", job.spec.topic_of(row.at), row.at.partition);
+    let width = rows.iter().map(|row| name(row).len()).max().unwrap_or(0).max("partition".len());
+    let shown = |next: Option<NextOffset>| next.map_or_else(|| "-".to_owned(), |next| next.to_string());
+    let mut lines = vec![format!(
+        "{:width$} {:>14} {:>14} {:>14} {:>14} {:>12}",
+        "partition", "ledger", "group", "first", "end", "lag"
+    )];
+    for row in rows {
+        let from = row.ledger.map_or(row.first.0, |next| next.0);
+        lines.push(format!(
+            "{:width$} {:>14} {:>14} {:>14} {:>14} {:>12}",
+            name(row),
+            shown(row.ledger),
+            shown(row.group),
+            row.first.0,
+            row.end.0,
+            row.end.0.saturating_sub(from).max(0),
+        ));
+    }
+    if rows.iter().all(|row| row.ledger.is_none()) {
+        lines.push(format!("job \"{}\" has not run yet: the ledger has no positions", job.spec.name));
+    }
+    lines.join("\n")
+}

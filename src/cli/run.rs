@@ -1,0 +1,122 @@
+//! `run`: a job until it ends.
+
+use super::args::{LogFormat, RunArgs};
+use super::load::load;
+use super::out::{error_line, line};
+use super::progress::Progress;
+use super::{Process, exit, incident, signals};
+use crate::cluster::{self, Cluster, Ended, Job, Signals};
+use crate::kafka::{self, KafkaSetup};
+use crate::protocol::halt::{Halt, HaltKind};
+use crate::status::Board;
+use crate::{database, job::Checked};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
+    let cluster = match cluster_of(args) {
+        Ok(cluster) => cluster,
+        Err(text) => {
+            error_line(&format!("tidegate: {text}"));
+            return exit::USAGE;
+        }
+    };
+    let checked = match load(&args.job) {
+        Ok(checked) => checked,
+        Err(text) => {
+            error_line(&text);
+            return exit::JOB;
+        }
+    };
+    let board = Arc::new(Board::new(cluster.workers));
+    let job = match open(checked, &board, args.until_end) {
+        Ok(job) => job,
+        Err(text) => {
+            error_line(&format!("tidegate: {text}"));
+            return exit::JOB;
+        }
+    };
+    let handle = Signals::default();
+    if let Err(text) = signals::listen(handle.clone(), process.end_now) {
+        error_line(&format!("tidegate: {text}"));
+        return exit::INTERNAL;
+    }
+    let name = job.spec.name.clone();
+    let progress = Progress::start(Arc::clone(&board), format == LogFormat::Json);
+    tracing::info!(job = name, workers = cluster.workers, process = cluster.process, "starting");
+    let ended = cluster::run(job, &cluster, &handle);
+    drop(progress);
+    finish(&name, ended, &board, process)
+}
+
+/// Opens a job's worlds, without connecting yet.
+pub(super) fn open(checked: Checked, board: &Arc<Board>, until_end: bool) -> Result<Job, String> {
+    let spec = Arc::new(checked.spec);
+    let database = database::open(&spec.database, &spec.name).map_err(|error| error.to_string())?;
+    let log = kafka::open(KafkaSetup::from_spec(&spec));
+    Ok(Job { spec, log, database, board: Arc::clone(board), until_end })
+}
+
+fn cluster_of(args: &RunArgs) -> Result<Cluster, String> {
+    let hosts = match &args.hosts {
+        None => Vec::new(),
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| format!("--hosts {}: cannot be read: {error}", file.display()))?;
+            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        }
+    };
+    let processes = usize::from(args.processes);
+    if processes > 1 && hosts.len() < processes {
+        return Err(format!(
+            "-n {processes} needs --hosts FILE with {processes} lines of host:port, and {} are given",
+            hosts.len()
+        ));
+    }
+    if usize::from(args.process) >= processes {
+        return Err(format!("-p {} is not one of {processes} processes, which count from 0", args.process));
+    }
+    let hosts = hosts.into_iter().take(processes).collect();
+    Ok(Cluster { workers: usize::from(args.workers), process: usize::from(args.process), hosts })
+}
+
+/// What a user is told at the end, and the exit code.
+pub(super) fn finish(name: &str, ended: Result<Ended, String>, board: &Board, process: &Process) -> u8 {
+    let halt = match ended {
+        Ok(Ended::Drained) => {
+            line(&summary(name, board));
+            return decide(process, exit::OK);
+        }
+        Ok(Ended::NotStarted) => {
+            line(&format!("{name}: ended before it had begun; nothing was read"));
+            return decide(process, exit::OK);
+        }
+        Ok(Ended::Halted(halt)) => halt,
+        Err(text) => Halt::new(HaltKind::Internal, text),
+    };
+    let code = decide(process, halt.kind.exit_code());
+    incident::report(name, &halt, board);
+    code
+}
+
+fn decide(process: &Process, code: u8) -> u8 {
+    process.decided.store(code.saturating_add(1), Ordering::Relaxed);
+    code
+}
+
+/// One line of counts of this process.
+pub(super) fn summary(name: &str, board: &Board) -> String {
+    let seconds = board.uptime().as_secs_f64();
+    let stored = board.stored.get();
+    let rate = f64::from(u32::try_from(stored).unwrap_or(u32::MAX)) / seconds.max(0.001);
+    format!(
+        "{name}: read {}, stored {stored}, emitted {}, dead letters {}, discarded {}, stored by an earlier run {}, \
+         {} transactions, {seconds:.1} s, {rate:.0} events/s",
+        board.read.get(),
+        board.emitted.get(),
+        board.dead_lettered.get(),
+        board.discarded.get(),
+        board.skipped.get(),
+        board.transactions.get(),
+    )
+}
