@@ -58,8 +58,7 @@ pub(super) fn read(
 ) -> (Option<Database>, Names) {
     let mut names = Names { fields, steps: Vec::new() };
     let Some(mut section) = root.section(checker, "database") else { return (None, names) };
-    let kind = kind(checker, &mut section);
-    let is_sqlite = matches!(kind, Some(DatabaseKind::Sqlite { .. }));
+    let (kind, is_sqlite) = kind(checker, &mut section);
     let connections = connections(checker, &mut section, is_sqlite);
     let batch_events = section.integer_or(checker, "batch_events", &BATCH_EVENTS, BATCH_EVENTS_DEFAULT);
     let deadline_s = section.integer_or(checker, "deadline_s", &DEADLINE_S, DEADLINE_S_DEFAULT);
@@ -75,44 +74,52 @@ pub(super) fn read(
     (database, names)
 }
 
-fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<DatabaseKind> {
+/// The engine; and whether it is SQLite, even where something else is wrong with it.
+fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> (Option<DatabaseKind>, bool) {
     let hint = "write [database] and url = \"mysql://user@host:3306/schema\", mariadb://... or sqlite:path";
     let entry = section.required(checker, "url", hint);
     let file = section.text(checker, "password_file");
-    let text = checker.text(&entry?)?;
-    let mut kind = match url::parse(&text.value, &text.from_variables) {
+    let Some(text) = entry.and_then(|entry| checker.text(&entry)) else { return (None, false) };
+    let kind = match url::parse(&text.value, &text.from_variables) {
         Ok(kind) => kind,
         Err((message, hint)) => {
             checker.error_of(&text, message, hint);
-            return None;
+            return (None, url::is_sqlite(&text.value));
         }
     };
     checker.given_text(&text, format!("{:?}", shown_url(&kind)));
-    let file = match file {
-        Given::Wrong => return None,
+    let is_sqlite = matches!(kind, DatabaseKind::Sqlite { .. });
+    match file {
+        Given::Wrong => (None, is_sqlite),
         Given::No => {
             checker.default(&section.key_of("password_file"), "none", None);
-            return Some(kind);
+            (Some(kind), is_sqlite)
         }
-        Given::Right(file) => file,
+        Given::Right(file) => (with_password_file(checker, kind, &file), is_sqlite),
+    }
+}
+
+fn with_password_file(
+    checker: &mut Checker<'_>,
+    mut kind: DatabaseKind,
+    file: &Text,
+) -> Option<DatabaseKind> {
+    let mut wrong = |message: &str, hint: &str| {
+        checker.error_of(file, message, Some(hint.to_owned()));
+        None
     };
     match &mut kind {
-        DatabaseKind::Sqlite { .. } => {
-            checker.error_of(&file, "SQLite has no password", Some("leave it out".to_owned()));
-            return None;
-        }
+        DatabaseKind::Sqlite { .. } => return wrong("SQLite has no password", "leave it out"),
         DatabaseKind::MySql { password: Some(_), .. } => {
             let hint = "leave it out here, or take the password out of database.url";
-            checker.error_of(&file, "the password is in database.url already", Some(hint.to_owned()));
-            return None;
+            return wrong("the password is in database.url already", hint);
         }
         DatabaseKind::MySql { .. } if file.value.is_empty() => {
-            checker.error_of(&file, "is empty", Some("leave it out, or name a file".to_owned()));
-            return None;
+            return wrong("is empty", "leave it out, or name a file");
         }
         DatabaseKind::MySql { password_file, .. } => *password_file = Some(file.value.clone()),
     }
-    checker.given_text(&file, format!("{:?}", file.value));
+    checker.given_text(file, format!("{:?}", file.value));
     Some(kind)
 }
 
@@ -188,7 +195,10 @@ fn steps(
 fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) -> RawStep {
     let mut right = true;
     let name = match table.text(checker, "name") {
-        Given::No => None,
+        Given::No => {
+            checker.default(&table.key_of("name"), "none", None);
+            None
+        }
         Given::Wrong => {
             right = false;
             None
@@ -207,22 +217,18 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
         checker.error(table.at, &table.key, "has both lookup and store", Some(hint.to_owned()));
     }
     let neither = !is_lookup && matches!(store, Given::No);
-    if neither && table.get("for_each").is_none() {
-        checker.error(
-            table.at,
-            &table.key,
-            "has no statement",
-            Some("give it lookup = \"SELECT ...\" or store = \"INSERT ...\"".to_owned()),
-        );
+    if neither {
+        let hint = "give it lookup = \"SELECT ...\" or store = \"INSERT ...\"";
+        checker.error(table.at, &table.key, "has no statement", Some(hint.to_owned()));
     }
     let missing = missing(checker, &mut table, is_lookup);
-    table.not_built(
-        checker,
-        "for_each",
-        "leave the step out: this version stores the event itself, one row per statement",
-    );
+    let for_each = table.has("for_each");
+    let instead = "leave the step out: this version stores the event itself, one row per statement";
+    table.not_built(checker, "for_each", instead);
     table.finish(checker);
     let statement = match (lookup, store) {
+        // Its parameters may be those of the list, which is not built either: one message is enough.
+        _ if for_each => None,
         (Given::Right(text), Given::No) | (Given::No, Given::Right(text)) => Some(text),
         _ => None,
     };
