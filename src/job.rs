@@ -35,6 +35,7 @@ mod section_limits;
 mod section_output;
 mod section_rejects;
 mod section_source;
+mod section_steps;
 
 mod fingerprint;
 mod password;

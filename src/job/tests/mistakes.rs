@@ -169,6 +169,7 @@ mod output_and_the_rest {
     mistakes! {
         output_without_topic: "topic = \"orders.enriched\"\n" => "";
         output_into_an_input: "topic = \"orders.enriched\"" => "topic = \"orders\"";
+        output_into_the_progress_topic: "topic = \"orders.enriched\"" => "topic = \"tidegate-orders-progress\"";
         output_key_empty: "key = [\":id\"]" => "key = []";
         output_key_without_colon: "key = [\":id\"]" => "key = [\"id\", \":ids\"]";
         output_document_not_built: "document = \"input\"" => "document = \"template\"\ntemplate_file = \"a.xml\"";
