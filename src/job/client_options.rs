@@ -68,6 +68,10 @@ const OWNED: &[Owned] = &[
     owned("allow.auto.create.topics", "a topic that is missing is an error, and not a new topic"),
     owned("partitioner", "the broker's default partitioner keeps the order of keys"),
     owned("plugin.library.paths", "the job file does not load code"),
+    owned("statistics.interval.ms", "statistics are not read, and would fill the client's memory"),
+    owned("log_level", "set the level of Tidegate's own log"),
+    owned("log.queue", "set the level of Tidegate's own log"),
+    owned("test.mock.num.brokers", "a broker inside of the process keeps nothing: `tidegate demo` has one"),
     owned("opaque", "it is not a text"),
     owned("*_cb", "it is not a text"),
 ];
