@@ -1,9 +1,9 @@
-//! The job file: from text to a checked [`JobSpec`].
+//! The job file: from text to a checked `JobSpec`.
 //!
 //! In:        the text of a job file, its name, and the environment's variables
-//! Out:       a [`JobSpec`] in which nothing needs checking again, and its settings; or every error at once
+//! Out:       a `JobSpec` in which nothing needs checking again, and its settings; or every error at once
 //! Order:     the sections in the order of the file's reference, errors in the order of the file
-//! Fails:     only with [`JobErrors`]; text that is not TOML ends the check, since what follows it would be guesses
+//! Fails:     only with `JobErrors`; text that is not TOML ends the check, since what follows it would be guesses
 //! Not here:  no file is opened, no server is asked: `check` does that with what stands here
 
 mod spec;
@@ -35,6 +35,7 @@ mod section_limits;
 mod section_output;
 mod section_rejects;
 mod section_source;
+mod section_steps;
 
 mod fingerprint;
 mod password;

@@ -6,7 +6,7 @@ use super::Secret;
 use super::checker::{Checker, Text};
 use super::section::{Section, shown_key};
 use std::collections::BTreeMap;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 /// Why an option is not the user's to set.
 struct Owned {
@@ -68,6 +68,10 @@ const OWNED: &[Owned] = &[
     owned("allow.auto.create.topics", "a topic that is missing is an error, and not a new topic"),
     owned("partitioner", "the broker's default partitioner keeps the order of keys"),
     owned("plugin.library.paths", "the job file does not load code"),
+    owned("statistics.interval.ms", "statistics are not read, and would fill the client's memory"),
+    owned("log_level", "set the level of Tidegate's own log"),
+    owned("log.queue", "set the level of Tidegate's own log"),
+    owned("test.mock.num.brokers", "a broker inside of the process keeps nothing: `tidegate demo` has one"),
     owned("opaque", "it is not a text"),
     owned("*_cb", "it is not a text"),
 ];
@@ -125,11 +129,9 @@ pub(super) fn read_client(
                 checker.given(&entry.key, entry.at(), truth.to_string());
                 options.insert(entry.name, Secret(truth.to_string()));
             }
-            DeValue::Table(_) => {
-                let hint = format!(
-                    "options have dots in their names: write {} = ...",
-                    shown_key(&format!("{}.more", entry.name))
-                );
+            DeValue::Table(table) => {
+                let quoted = shown_key(&dotted_name(&entry.name, table));
+                let hint = format!("a name with dots needs quotation marks: {quoted} = ...");
                 checker.wrong_kind(&entry, "a string, an integer or a boolean", Some(hint));
                 right = false;
             }
@@ -140,6 +142,18 @@ pub(super) fn read_client(
         }
     }
     right.then_some(options)
+}
+
+/// The name that was meant where its dots were read as tables: `fetch.min.bytes` without quotation marks.
+fn dotted_name(start: &str, table: &DeTable<'_>) -> String {
+    let mut name = start.to_owned();
+    let mut inner = Some(table);
+    while let Some((key, value)) = inner.and_then(|table| table.iter().next()) {
+        name.push('.');
+        name.push_str(key.get_ref());
+        inner = value.get_ref().as_table();
+    }
+    name
 }
 
 /// Numbers and truth values of harmless options are shown; any other text may be a secret.

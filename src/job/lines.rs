@@ -17,8 +17,8 @@ impl<'a> Lines<'a> {
     pub(super) fn position(&self, offset: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or(0);
-        let before = self.text.char_indices().skip_while(|(at, _)| *at < start);
-        let column = before.take_while(|(at, _)| *at < offset).count() + 1;
+        let line_on = self.slice(start..self.text.len());
+        let column = line_on.char_indices().take_while(|(at, _)| start + at < offset).count() + 1;
         (line, column)
     }
 

@@ -23,7 +23,7 @@ pub(super) fn job_name_problem(name: &str) -> Option<String> {
     (!legal).then(|| "must be of a-z, 0-9, `.`, `_`, `-`, and begin with a letter or digit".to_owned())
 }
 
-/// Kafka's rule for names of topics.
+/// Kafka's rule for names of topics, and ours: the progress topic belongs to the sink alone.
 pub(super) fn topic_problem(name: &str) -> Option<String> {
     let chars = name.chars().count();
     if chars == 0 || chars > TOPIC_CHARS_MAX {
@@ -31,6 +31,9 @@ pub(super) fn topic_problem(name: &str) -> Option<String> {
     }
     if name == "." || name == ".." {
         return Some("`.` and `..` are not names that Kafka allows".to_owned());
+    }
+    if name.starts_with("tidegate-") && name.ends_with("-progress") {
+        return Some("topics named tidegate-JOB-progress are Tidegate's own".to_owned());
     }
     let legal = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (!name.chars().all(legal)).then(|| "a topic's name is of a-z, A-Z, 0-9, `.`, `_`, `-`".to_owned())

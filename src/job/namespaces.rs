@@ -79,10 +79,17 @@ impl Namespaces {
                 uri.as_ref().map(|uri| Name { namespace: Some(uri.clone()), local: name.local.clone() })
             }
             None => {
-                let hint = did_you_mean(prefix, self.uris.keys().map(String::as_str))
-                    .unwrap_or_else(|| format!("declare it: event.namespaces = {{ {prefix} = \"...\" }}"));
-                let message = format!("unknown prefix `{prefix}` in {}", text.quoted());
-                checker.error_in(text, name.offset, message, Some(hint));
+                // What a variable gave is not quoted, neither here nor in the hint.
+                let (message, hint) = if text.has_variables() {
+                    (format!("unknown prefix in {}", text.quoted()), None)
+                } else {
+                    let hint =
+                        did_you_mean(prefix, self.uris.keys().map(String::as_str)).unwrap_or_else(|| {
+                            format!("declare it: event.namespaces = {{ {prefix} = \"...\" }}")
+                        });
+                    (format!("unknown prefix `{prefix}` in {}", text.quoted()), Some(hint))
+                };
+                checker.error_in(text, name.offset, message, hint);
                 None
             }
         }
@@ -173,7 +180,7 @@ impl Namespaces {
                     "the absolute path {} needs event.each, which names the root element",
                     text.quoted()
                 );
-                checker.error_of(text, message, Some(hint));
+                checker.error_of(text, message, (!text.has_variables()).then_some(hint));
                 None
             }
             Root::Named(root) if steps.first() == Some(root) => {

@@ -77,7 +77,9 @@ impl<'t> Section<'t> {
 
     /// The entry of a key that this version knows.
     pub(super) fn get(&mut self, name: &'static str) -> Option<Entry<'t>> {
-        self.asked.push(name);
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
         let (key, value) = self.table?.get_key_value(name)?;
         Some(Entry { name: name.to_owned(), key: self.key_of(name), key_at: key.span().start, value })
     }

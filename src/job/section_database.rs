@@ -1,13 +1,14 @@
-//! `[database]`: where it is, and the steps of the transaction.
+//! `[database]`: where it is, and how much one transaction takes.
+//!
+//! Not here:  the steps (`section_steps`); the password file is named here and read by whoever loads the job
 
 use super::checker::{Checker, Text};
-use super::choices::choice_or;
-use super::names::identifier_problem;
-use super::references::{Names, StepNames};
+use super::references::Names;
 use super::section::{Given, Section};
-use super::sql::{self, Dialect};
+use super::section_steps::read_steps;
+use super::sql::Dialect;
 use super::url;
-use super::{DatabaseKind, DatabaseSpec, LookupStep, Missing, Statement, Step, StoreStep};
+use super::{DatabaseKind, DatabaseSpec, Step};
 use std::ops::RangeInclusive;
 
 const CONNECTIONS: RangeInclusive<u64> = 1..=64;
@@ -16,8 +17,6 @@ const BATCH_EVENTS: RangeInclusive<u64> = 1..=10_000;
 const BATCH_EVENTS_DEFAULT: u64 = 500;
 const DEADLINE_S: RangeInclusive<u64> = 1..=3600;
 const DEADLINE_S_DEFAULT: u64 = 30;
-
-const STEP_HINT: &str = "write [[database.steps]] and store = \"INSERT ...\" below it";
 
 /// `[database]` until the columns that the output refers to are known, too.
 pub(super) struct Database {
@@ -41,15 +40,6 @@ impl Database {
     }
 }
 
-/// One step before its statement is read.
-struct RawStep {
-    name: Option<String>,
-    missing: Option<Missing>,
-    statement: Option<Text>,
-    is_lookup: bool,
-    right: bool,
-}
-
 pub(super) fn read(
     checker: &mut Checker<'_>,
     root: &mut Section<'_>,
@@ -58,12 +48,12 @@ pub(super) fn read(
 ) -> (Option<Database>, Names) {
     let mut names = Names { fields, steps: Vec::new() };
     let Some(mut section) = root.section(checker, "database") else { return (None, names) };
-    let kind = kind(checker, &mut section);
-    let is_sqlite = matches!(kind, Some(DatabaseKind::Sqlite { .. }));
+    let (kind, is_sqlite) = kind(checker, &mut section);
     let connections = connections(checker, &mut section, is_sqlite);
     let batch_events = section.integer_or(checker, "batch_events", &BATCH_EVENTS, BATCH_EVENTS_DEFAULT);
     let deadline_s = section.integer_or(checker, "deadline_s", &DEADLINE_S, DEADLINE_S_DEFAULT);
-    let steps = steps(checker, &mut section, is_sqlite, has_output, &mut names);
+    let dialect = if is_sqlite { Dialect::Sqlite } else { Dialect::MySql };
+    let steps = read_steps(checker, &mut section, dialect, has_output, &mut names);
     section.finish(checker);
     let small = |n: Option<u64>| n.and_then(|n| u32::try_from(n).ok());
     let database = match (kind, steps, small(connections), small(batch_events), small(deadline_s)) {
@@ -75,44 +65,52 @@ pub(super) fn read(
     (database, names)
 }
 
-fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<DatabaseKind> {
+/// The engine; and whether it is SQLite, even where something else is wrong with it.
+fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> (Option<DatabaseKind>, bool) {
     let hint = "write [database] and url = \"mysql://user@host:3306/schema\", mariadb://... or sqlite:path";
     let entry = section.required(checker, "url", hint);
     let file = section.text(checker, "password_file");
-    let text = checker.text(&entry?)?;
-    let mut kind = match url::parse(&text.value, &text.from_variables) {
+    let Some(text) = entry.and_then(|entry| checker.text(&entry)) else { return (None, false) };
+    let kind = match url::parse(&text.value, &text.from_variables) {
         Ok(kind) => kind,
         Err((message, hint)) => {
             checker.error_of(&text, message, hint);
-            return None;
+            return (None, url::is_sqlite(&text.value));
         }
     };
     checker.given_text(&text, format!("{:?}", shown_url(&kind)));
-    let file = match file {
-        Given::Wrong => return None,
+    let is_sqlite = matches!(kind, DatabaseKind::Sqlite { .. });
+    match file {
+        Given::Wrong => (None, is_sqlite),
         Given::No => {
             checker.default(&section.key_of("password_file"), "none", None);
-            return Some(kind);
+            (Some(kind), is_sqlite)
         }
-        Given::Right(file) => file,
+        Given::Right(file) => (with_password_file(checker, kind, &file), is_sqlite),
+    }
+}
+
+fn with_password_file(
+    checker: &mut Checker<'_>,
+    mut kind: DatabaseKind,
+    file: &Text,
+) -> Option<DatabaseKind> {
+    let mut wrong = |message: &str, hint: &str| {
+        checker.error_of(file, message, Some(hint.to_owned()));
+        None
     };
     match &mut kind {
-        DatabaseKind::Sqlite { .. } => {
-            checker.error_of(&file, "SQLite has no password", Some("leave it out".to_owned()));
-            return None;
-        }
+        DatabaseKind::Sqlite { .. } => return wrong("SQLite has no password", "leave it out"),
         DatabaseKind::MySql { password: Some(_), .. } => {
             let hint = "leave it out here, or take the password out of database.url";
-            checker.error_of(&file, "the password is in database.url already", Some(hint.to_owned()));
-            return None;
+            return wrong("the password is in database.url already", hint);
         }
         DatabaseKind::MySql { .. } if file.value.is_empty() => {
-            checker.error_of(&file, "is empty", Some("leave it out, or name a file".to_owned()));
-            return None;
+            return wrong("is empty", "leave it out, or name a file");
         }
         DatabaseKind::MySql { password_file, .. } => *password_file = Some(file.value.clone()),
     }
-    checker.given_text(&file, format!("{:?}", file.value));
+    checker.given_text(file, format!("{:?}", file.value));
     Some(kind)
 }
 
@@ -145,214 +143,4 @@ fn connections(checker: &mut Checker<'_>, section: &mut Section<'_>, is_sqlite: 
         }
     }
     Some(1)
-}
-
-fn steps(
-    checker: &mut Checker<'_>,
-    section: &mut Section<'_>,
-    is_sqlite: bool,
-    has_output: bool,
-    names: &mut Names,
-) -> Option<Vec<Step>> {
-    let key = section.key_of("steps");
-    let entries = match section.get("steps") {
-        Some(entry) => checker.list(&entry, "a list of tables", Some(STEP_HINT.to_owned()))?,
-        None => Vec::new(),
-    };
-    if entries.is_empty() && !has_output {
-        let message = "there is no step and no [output]: the job would do nothing";
-        checker.error(section.at, &key, message, Some(STEP_HINT.to_owned()));
-        return None;
-    }
-    if entries.is_empty() {
-        checker.default(&key, "[]", Some("nothing is looked up and nothing is stored"));
-    }
-    let mut raw_steps = Vec::new();
-    for entry in &entries {
-        let raw = match Section::of(checker, entry, Some(STEP_HINT.to_owned())) {
-            Some(table) => raw_step(checker, table, names),
-            None => RawStep { name: None, missing: None, statement: None, is_lookup: false, right: false },
-        };
-        names.steps.push(StepNames { name: raw.name.clone(), is_lookup: raw.is_lookup, columns: Vec::new() });
-        raw_steps.push(raw);
-    }
-    let dialect = if is_sqlite { Dialect::Sqlite } else { Dialect::MySql };
-    let steps: Vec<Option<Step>> = raw_steps
-        .into_iter()
-        .enumerate()
-        .map(|(index, raw)| step(checker, raw, index, dialect, names))
-        .collect();
-    steps.into_iter().collect()
-}
-
-fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) -> RawStep {
-    let mut right = true;
-    let name = match table.text(checker, "name") {
-        Given::No => None,
-        Given::Wrong => {
-            right = false;
-            None
-        }
-        Given::Right(text) => {
-            right &= step_name(checker, &text, names);
-            Some(text.value)
-        }
-    };
-    let lookup = table.text(checker, "lookup");
-    let store = table.text(checker, "store");
-    let is_lookup = !matches!(lookup, Given::No);
-    let both = is_lookup && !matches!(store, Given::No);
-    if both {
-        let hint = "a step is one statement: write two steps";
-        checker.error(table.at, &table.key, "has both lookup and store", Some(hint.to_owned()));
-    }
-    let neither = !is_lookup && matches!(store, Given::No);
-    if neither && table.get("for_each").is_none() {
-        checker.error(
-            table.at,
-            &table.key,
-            "has no statement",
-            Some("give it lookup = \"SELECT ...\" or store = \"INSERT ...\"".to_owned()),
-        );
-    }
-    let missing = missing(checker, &mut table, is_lookup);
-    table.not_built(
-        checker,
-        "for_each",
-        "leave the step out: this version stores the event itself, one row per statement",
-    );
-    table.finish(checker);
-    let statement = match (lookup, store) {
-        (Given::Right(text), Given::No) | (Given::No, Given::Right(text)) => Some(text),
-        _ => None,
-    };
-    RawStep { name, missing, statement, is_lookup, right: right && !both && !neither }
-}
-
-fn step_name(checker: &mut Checker<'_>, text: &Text, names: &Names) -> bool {
-    if let Some(problem) = identifier_problem(&text.value) {
-        let hint = Some("statements refer to its columns as `:name.column`".to_owned());
-        checker.error_of(text, format!("{problem}, got {}", text.quoted()), hint);
-        return false;
-    }
-    if names.steps.iter().any(|step| step.name.as_deref() == Some(text.value.as_str())) {
-        let hint = Some("give each step a name of its own, or none".to_owned());
-        checker.error_of(text, format!("an earlier step is named {}, too", text.quoted()), hint);
-        return false;
-    }
-    checker.given_text(text, format!("{:?}", text.value));
-    true
-}
-
-/// `None`: wrong, the error is recorded.
-fn missing(checker: &mut Checker<'_>, table: &mut Section<'_>, is_lookup: bool) -> Option<Missing> {
-    if is_lookup {
-        let choices = [("reject", Missing::Reject), ("null", Missing::Null)];
-        return choice_or(checker, table, "missing", &choices, Missing::Reject);
-    }
-    if let Some(entry) = table.get("missing") {
-        let hint = Some("leave it out: a store has no rows to miss".to_owned());
-        checker.error(entry.key_at, &entry.key, "only a lookup has `missing`", hint);
-        return None;
-    }
-    Some(Missing::Reject)
-}
-
-fn step(
-    checker: &mut Checker<'_>,
-    raw: RawStep,
-    index: usize,
-    dialect: Dialect,
-    names: &mut Names,
-) -> Option<Step> {
-    let RawStep { name, missing, statement, is_lookup, right } = raw;
-    let statement =
-        statement.and_then(|text| read_statement(checker, &text, is_lookup, index, dialect, names));
-    let (statement, missing) = (statement?, missing?);
-    right.then_some(if is_lookup {
-        Step::Lookup(LookupStep { name, statement, missing, columns: Vec::new() })
-    } else {
-        Step::Store(StoreStep { name, statement })
-    })
-}
-
-fn read_statement(
-    checker: &mut Checker<'_>,
-    text: &Text,
-    is_lookup: bool,
-    index: usize,
-    dialect: Dialect,
-    names: &mut Names,
-) -> Option<Statement> {
-    let scanned = match sql::scan(&text.value, dialect) {
-        Ok(scanned) => scanned,
-        Err(problems) => {
-            for problem in problems {
-                checker.error_in(text, problem.offset, problem.message, Some(problem.hint.to_owned()));
-            }
-            return None;
-        }
-    };
-    let mut right = right_verb(checker, text, &scanned.words, is_lookup);
-    let mut parameters = Vec::new();
-    for parameter in &scanned.parameters {
-        match names.resolve(&parameter.name, Some(index)) {
-            Ok(value) => parameters.push(value),
-            Err((message, hint)) => {
-                right = false;
-                // What a variable gave may be a secret that only looks like a parameter.
-                let (message, hint) = if text.has_variables() {
-                    (format!("no field or earlier lookup gives a parameter of {}", text.quoted()), None)
-                } else {
-                    (message, hint)
-                };
-                checker.error_in(text, parameter.offset, message, hint);
-            }
-        }
-    }
-    let one_line: Vec<&str> = text.value.split_whitespace().collect();
-    checker.given_text(text, format!("{:?}", one_line.join(" ")));
-    right.then_some(Statement { sql: scanned.sql, parameters })
-}
-
-fn right_verb(checker: &mut Checker<'_>, text: &Text, words: &[String], is_lookup: bool) -> bool {
-    const VERBS: [&str; 5] = ["SELECT", "INSERT", "REPLACE", "UPDATE", "DELETE"];
-    let is = |word: Option<&String>, of: &[&str]| word.is_some_and(|word| of.contains(&word.as_str()));
-    let first = words.first();
-    if !is_lookup {
-        if is(first, &["INSERT", "REPLACE", "UPDATE", "DELETE"]) {
-            return true;
-        }
-        let hint = if is(first, &["SELECT", "WITH"]) {
-            "a statement that reads is a `lookup`"
-        } else {
-            "the schema is made outside of the job"
-        };
-        checker.error_of(
-            text,
-            "a store must begin with INSERT, REPLACE, UPDATE or DELETE",
-            Some(hint.to_owned()),
-        );
-        return false;
-    }
-    // WITH can stand in front of a statement that writes.
-    let verb = words.iter().find(|word| VERBS.contains(&word.as_str()));
-    if !is(first, &["SELECT", "WITH"]) || !is(verb, &["SELECT"]) {
-        let hint = if is(verb, &["INSERT", "REPLACE", "UPDATE", "DELETE"]) {
-            "a statement that writes is a `store`"
-        } else {
-            "a lookup reads at most one row"
-        };
-        checker.error_of(text, "a lookup must be a SELECT, or WITH ... SELECT", Some(hint.to_owned()));
-        return false;
-    }
-    if words.iter().any(|word| word == "INTO") {
-        checker.error_of(
-            text,
-            "a lookup cannot SELECT ... INTO",
-            Some("its columns are named by what refers to them".to_owned()),
-        );
-        return false;
-    }
-    true
 }

@@ -201,7 +201,13 @@ fn zone(
     of_type: Option<&FieldType>,
 ) -> Option<Option<String>> {
     let text = match section.text(checker, "zone") {
-        Given::No => return Some(None),
+        Given::No => {
+            if let Some(FieldType::Timestamp { .. }) = of_type {
+                let note = Some("a value without a zone stays a clock reading");
+                checker.default(&section.key_of("zone"), "none", note);
+            }
+            return Some(None);
+        }
         Given::Wrong => return None,
         Given::Right(text) => text,
     };

@@ -33,7 +33,8 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
             sizes::render(document),
             sizes::render(in_flight)
         );
-        checker.error(section.at, &section.key_of("in_flight_bytes"), message, None);
+        let at = section.get("in_flight_bytes").map_or(section.at, |entry| entry.at());
+        checker.error(at, &section.key_of("in_flight_bytes"), message, None);
     }
     section.finish(checker);
     let whole = |n: u64| usize::try_from(n).ok();

@@ -144,7 +144,10 @@ fn addition(
             namespaces.element(checker, &text)
         });
     let text = match table.text(checker, "text") {
-        Given::No => Some(None),
+        Given::No => {
+            checker.default(&table.key_of("text"), "none", None);
+            Some(None)
+        }
         Given::Wrong => None,
         Given::Right(text) => content(checker, &text, names).map(Some),
     };
@@ -170,7 +173,10 @@ fn attributes(
     table: &mut Section<'_>,
     names: &mut Names,
 ) -> Option<Vec<(String, Content)>> {
-    let Some(entry) = table.get("attributes") else { return Some(Vec::new()) };
+    let Some(entry) = table.get("attributes") else {
+        checker.default(&table.key_of("attributes"), "{}", None);
+        return Some(Vec::new());
+    };
     let hint = Some("write attributes = { tier = \":customer.tier\" }".to_owned());
     let section = Section::of(checker, &entry, hint)?;
     let mut attributes = Vec::new();

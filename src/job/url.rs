@@ -80,6 +80,11 @@ pub(super) fn parse(text: &str, from_variables: &[Range<usize>]) -> Result<Datab
     }
 }
 
+/// Whether a URL, right or wrong, is meant for SQLite.
+pub(super) fn is_sqlite(text: &str) -> bool {
+    text.split(':').next().is_some_and(|scheme| scheme.eq_ignore_ascii_case("sqlite"))
+}
+
 fn hint(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
@@ -178,3 +183,6 @@ fn address(text: &str) -> Result<(String, u16), Problem> {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

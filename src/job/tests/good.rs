@@ -136,3 +136,72 @@ fn a_password_file_is_filled_in_by_whoever_reads_it() {
     let DatabaseKind::MySql { password, .. } = &spec.database.kind else { panic!() };
     assert_eq!(password, &Some(Secret(" p w ".to_owned())), "blanks belong to it");
 }
+
+#[test]
+fn paths_may_end_at_a_text_and_may_be_the_event_itself() {
+    let text = changed("\"s:note\"", "\"s:notes/s:note/text()\"");
+    let note = &checked(&text).spec.event.fields[4].path;
+    assert_eq!((&note.steps, &note.attribute), (&vec![name("notes"), name("note")], &None));
+    for itself in [".", "text()", "/s:order", "/s:order/text()"] {
+        let text = changed("\"s:note\"", &format!("\"{itself}\""));
+        let note = &checked(&text).spec.event.fields[4].path;
+        assert_eq!((note.steps.len(), &note.attribute), (0, &None), "{itself}");
+        assert_eq!(note.text, itself, "messages show what the user wrote");
+    }
+    let text = changed("\"s:note\"", "\"s:note/@xml:lang\"");
+    let lang = checked(&text).spec.event.fields[4].path.attribute.clone().unwrap();
+    assert_eq!(lang.namespace.as_deref(), Some("http://www.w3.org/XML/1998/namespace"));
+}
+
+#[test]
+fn additions_say_fixed_texts_too() {
+    for (written, said) in
+        [("EUR", "EUR"), ("::EUR", ":EUR"), ("", ""), ("a: b", "a: b"), ("customer.", "customer.")]
+    {
+        let text = changed("text = \":customer.name\"", &format!("text = {written:?}"));
+        let output = checked(&text).spec.output.unwrap();
+        assert_eq!(output.additions[0].text, Some(Content::Literal(said.to_owned())), "{written}");
+    }
+}
+
+#[test]
+fn variables_fill_values_and_nothing_else_is_special() {
+    let environment = |name: &str| (name == "A").then(|| "${B}$x".to_owned());
+    for (written, filled) in [
+        ("${A}", "${B}$x"),
+        ("x${A}y", "x${B}$xy"),
+        ("${C:a:b}", "a:b"),
+        ("${C:}", ""),
+        ("$${A}", "${A}"),
+        ("$$", "$$"),
+        ("$5 {A}", "$5 {A}"),
+    ] {
+        let text = changed("source = \"crm\"", &format!("source = {written:?}"));
+        let spec = check("l", &text, &environment).unwrap().spec;
+        let said = &spec.output.as_ref().unwrap().additions[0].attributes[1].1;
+        assert_eq!(said, &Content::Literal(filled.to_owned()), "{written}");
+    }
+}
+
+#[test]
+fn a_file_with_a_byte_order_mark_and_windows_line_ends_is_the_same_job() {
+    let windows = format!("\u{feff}{}", ORDERS.replace('\n', "\r\n"));
+    let (unix, windows) = (checked(ORDERS).spec, checked(&windows).spec);
+    assert_eq!(unix.fingerprint(), windows.fingerprint());
+    assert_eq!((unix.event, unix.output), (windows.event, windows.output));
+}
+
+#[test]
+fn statements_follow_the_rules_of_their_engine() {
+    let url = "url = \"mysql://app@127.0.0.1:3306/shop\"\npassword_file = \"secrets/db\"";
+    let lookup = "SELECT name, tier FROM customer WHERE id = :customer";
+    // TOML halves the backslashes, then MySQL does.
+    let two = changed(lookup, r"SELECT name, tier FROM customer WHERE x = 'a\\\\' OR id = :customer");
+    assert!(check("l", &two, &|_| None).is_ok(), "MySQL: an escaped backslash");
+    let one = changed(lookup, r"SELECT name, tier FROM customer WHERE x = 'a\\' OR id = :customer");
+    assert!(check("l", &one, &|_| None).is_err(), "MySQL: the string does not end");
+    let sqlite = one
+        .replace(url, "url = \"sqlite:shop.db\"")
+        .replace("ON DUPLICATE KEY UPDATE total = VALUES(total)", "");
+    assert!(check("l", &sqlite, &|_| None).is_ok(), "SQLite: a backslash is a character");
+}
