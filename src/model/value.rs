@@ -184,7 +184,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn calendar_time_agrees_with_jiff(ms in -62_000_000_000_000_i64..253_000_000_000_000) {
-            let theirs = jiff::Timestamp::from_millisecond(ms).unwrap().to_zoned(jiff::tz::TimeZone::UTC);
+            let theirs = jiff::Timestamp::from_millisecond(ms).unwrap().in_tz("UTC").unwrap();
             let ours = Timestamp::from_unix_ms(ms).unwrap();
             proptest::prop_assert_eq!(
                 (i32::from(ours.date.year), ours.date.month, ours.date.day, ours.hour, ours.minute, ours.second),
