@@ -15,7 +15,7 @@ pub(super) const XMLNS_URI: &str = "http://www.w3.org/2000/xmlns/";
 pub(super) const XSI_URI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// Declarations in scope at one place. Without a limit, a look-up per element would be a way to keep a worker busy.
-pub(super) const BINDINGS_MAX: usize = 1024;
+pub(super) const BINDINGS_MAX: usize = 256;
 
 /// A namespace, as a small number: names compare by it without comparing URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
