@@ -100,6 +100,13 @@ impl Scope {
         }
     }
 
+    /// Forgets all declarations, and the memory that a rare document with long ones took.
+    pub(super) fn clear(&mut self) {
+        const KEPT_BYTES: usize = 4096;
+        self.truncate(0);
+        self.buffer.shrink_to(KEPT_BYTES);
+    }
+
     /// Takes `xmlns:prefix="uri"`, or `xmlns="uri"` with an empty prefix.
     pub(super) fn declare(
         &mut self,
@@ -199,7 +206,8 @@ mod tests {
         assert_eq!(scope.prefix_of("u"), Some("p"));
         assert_eq!(scope.resolve("q"), None);
         assert_eq!(scope.resolve("xml").unwrap().id, NamespaceId::XML);
-        scope.truncate(0);
+        scope.clear();
+        assert!(scope.buffer.is_empty());
         assert_eq!(scope.resolve("p"), None);
         assert_eq!(scope.resolve(""), Some(Resolved::NONE));
     }

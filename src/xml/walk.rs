@@ -55,7 +55,7 @@ impl Buffers {
         const KEPT: usize = 1024;
         self.frames.clear();
         self.frames.shrink_to(KEPT);
-        self.scope.truncate(0);
+        self.scope.clear();
         self.attributes.clear();
         self.attributes.shrink_to(KEPT);
         self.resolved.clear();
@@ -163,11 +163,10 @@ impl Walk<'_> {
         self.buffers.scope.truncate(frame.bindings);
         let Some(node) = frame.node.and_then(|node| self.plan.node(node)) else { return };
         for addition in &node.additions {
-            let Some(place) = self.found.places.get_mut(*addition) else { continue };
-            if place.first == Some(frame.start)
-                && let Some(mark) = &mut place.mark
-            {
-                // `Decoder::new` allows no document that a u32 cannot count.
+            let mark = self.found.places.get_mut(*addition).and_then(|place| place.mark.as_mut());
+            if let Some(mark) = mark {
+                // `Decoder::new` allows no document that a u32 cannot count. A second match moves the mark; such a
+                // document is refused in the end.
                 let offset = self.document.base_bytes.saturating_add(at);
                 mark.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             }
