@@ -47,6 +47,7 @@ pub(super) struct MySql {
     job: Arc<str>,
     steps: Arc<Steps>,
     statement_deadline_s: u64,
+    connect_deadline: Duration,
 }
 
 impl MySql {
@@ -73,6 +74,7 @@ impl MySql {
             job: Arc::from(job),
             steps: Arc::new(steps),
             statement_deadline_s: u64::from(spec.deadline_s),
+            connect_deadline: CONNECT_DEADLINE,
         })
     }
 
@@ -84,9 +86,12 @@ impl MySql {
         let fail = |error| error::classify(&self.at(), error).broken();
         let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
         let asked = "SELECT VERSION(), @@max_allowed_packet";
-        let (version, packet_bytes_max): (String, usize) =
-            conn.query_first(asked).await.map_err(fail)?.unwrap_or_default();
-        let server = Server::from_version(&version, packet_bytes_max);
+        let row: Option<mysql_async::Row> = conn.query_first(asked).await.map_err(fail)?;
+        let server = row.and_then(|row| Some(Server::from_version(&row.get::<String, _>(0)?, row.get(1)?)));
+        let server = server.ok_or_else(|| {
+            let message = format!("{}: the server does not say what it is", self.at());
+            DatabaseError::new(ErrorClass::Unknown, message).broken()
+        })?;
         for text in session_setup(server, self.statement_deadline_s) {
             conn.query_drop(text).await.map_err(fail)?;
         }
@@ -97,11 +102,11 @@ impl MySql {
 impl Database for MySql {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
         Box::pin(async move {
-            match tokio::time::timeout(CONNECT_DEADLINE, self.open()).await {
+            match tokio::time::timeout(self.connect_deadline, self.open()).await {
                 Ok(Ok(session)) => Ok(Box::new(session) as Box<dyn Session>),
                 Ok(Err(error)) => Err(error),
                 Err(_) => {
-                    let message = format!("{}: no answer within {} s", self.at(), CONNECT_DEADLINE.as_secs());
+                    let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
                     Err(DatabaseError::new(ErrorClass::Outage, message).broken())
                 }
             }
@@ -144,7 +149,10 @@ fn session_setup(server: Server, statement_deadline_s: u64) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod version_tests {
     use super::Server;
 
     #[test]

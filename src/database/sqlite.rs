@@ -80,3 +80,6 @@ fn open(path: &Path) -> Result<Connection, DatabaseError> {
     connection.set_prepared_statement_cache_capacity(CACHED);
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests;

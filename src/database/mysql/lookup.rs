@@ -39,6 +39,14 @@ pub(super) struct Plan {
     places: Vec<usize>,
 }
 
+#[cfg(test)]
+impl Plan {
+    /// How many statements for many rows there are.
+    pub(super) fn forms(&self) -> usize {
+        self.many.len()
+    }
+}
+
 /// One row of parameters, once.
 struct Asked<'a> {
     parameters: &'a [Value],
