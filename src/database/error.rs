@@ -9,7 +9,14 @@ use super::{DatabaseError, ErrorClass};
 impl DatabaseError {
     /// An error that no engine's code stands behind.
     pub(super) fn new(class: ErrorClass, message: impl Into<String>) -> DatabaseError {
-        DatabaseError { class, code: None, message: message.into(), broken: false, rolled_back: false, row: None }
+        DatabaseError {
+            class,
+            code: None,
+            message: message.into(),
+            broken: false,
+            rolled_back: false,
+            row: None,
+        }
     }
 
     /// The same error, about this row of parameters.
@@ -29,7 +36,9 @@ impl DatabaseError {
 pub(super) fn more_than_one_row(label: &str, row: usize) -> DatabaseError {
     DatabaseError::new(
         ErrorClass::Reject,
-        format!("{label}: more than one row was found where at most one may be; make the WHERE clause unique"),
+        format!(
+            "{label}: more than one row was found where at most one may be; make the WHERE clause unique"
+        ),
     )
     .at_row(row)
 }

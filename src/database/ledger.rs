@@ -30,7 +30,6 @@ pub(super) use run::{
     set_fingerprint, settle,
 };
 
-
 /// Where the engines' SQL differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {

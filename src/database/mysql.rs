@@ -38,7 +38,8 @@ const CACHED_FOR_LEDGER: usize = 48;
 const CACHED_PER_STEP: usize = 6;
 
 /// A too long value must be an error, and never be cut, whatever the server's own mode is.
-const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+const SQL_MODE: &str =
+    "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A MySQL or MariaDB server.
 #[derive(Debug)]
@@ -103,8 +104,10 @@ impl Database for MySql {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
         Box::pin(async move {
             match tokio::time::timeout(self.connect_deadline, self.open()).await {
-                Ok(Ok(session)) => Ok(Box::new(session) as Box<dyn Session>),
-                Ok(Err(error)) => Err(error),
+                Ok(opened) => {
+                    let session: Box<dyn Session> = Box::new(opened?);
+                    Ok(session)
+                }
                 Err(_) => {
                     let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
                     Err(DatabaseError::new(ErrorClass::Outage, message).broken())

@@ -39,7 +39,8 @@ impl Fixture {
     }
 
     pub(in crate::database) fn on(server: Arc<Server>) -> Fixture {
-        let schema = format!("tidegate_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let schema =
+            format!("tidegate_test_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         runtime().block_on(server.admin(&[
             &format!("CREATE DATABASE {schema}"),
             &format!("CREATE USER {schema} IDENTIFIED BY 'pass'"),
@@ -86,7 +87,9 @@ impl Fixture {
     /// Runs a statement past the seam.
     pub(in crate::database) async fn sql(&self, text: &str) {
         match &self.kind {
-            DatabaseKind::Sqlite { path } => rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap(),
+            DatabaseKind::Sqlite { path } => {
+                rusqlite::Connection::open(path).unwrap().execute_batch(text).unwrap()
+            }
             DatabaseKind::MySql { .. } => {
                 let mut conn = self.admin().await;
                 conn.query_drop(text).await.unwrap_or_else(|error| panic!("{text}: {error}"));
@@ -117,6 +120,7 @@ impl Fixture {
             OptsBuilder::from_opts(self.server().admin.clone()).db_name(Some(self.schema())).into();
         let mut conn = Conn::new(options).await.unwrap();
         conn.query_drop("SET NAMES utf8mb4").await.unwrap();
+        conn.query_drop("SET time_zone = '+00:00'").await.unwrap();
         conn
     }
 

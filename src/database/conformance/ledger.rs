@@ -55,7 +55,10 @@ pub(super) async fn of_another_version_is_refused(fixture: Arc<Fixture>) {
     fixture.sql("UPDATE tidegate_ledger SET version = 7").await;
     let refused = error(session.create_ledger().await);
     assert_eq!(refused.class, ErrorClass::Misconfigured);
-    assert!(refused.message.contains("have version 7") && refused.message.contains("writes version 1"), "{refused}");
+    assert!(
+        refused.message.contains("have version 7") && refused.message.contains("writes version 1"),
+        "{refused}"
+    );
     assert_eq!(error(session.job_row().await).class, ErrorClass::Misconfigured);
 }
 
@@ -103,7 +106,8 @@ pub(super) async fn advances_and_forgets_what_is_confirmed(fixture: Arc<Fixture>
     let mut session = fixture.ledger(Vec::new()).await;
     session.claim(&groups(&[1, 2, 3])).await.unwrap();
     session.begin().await.unwrap();
-    let writes = [with_outbox(write(1, 1, 1), b"one"), write(2, 1, 1), with_outbox(write(3, 1, 1), &[0, 255, 39])];
+    let writes =
+        [with_outbox(write(1, 1, 1), b"one"), write(2, 1, 1), with_outbox(write(3, 1, 1), &[0, 255, 39])];
     assert!(session.advance(&writes).await.unwrap());
     session.commit().await.unwrap();
     let outbox = |group: u32, batch: u64, outputs: &[u8]| OutboxRow {
@@ -138,7 +142,10 @@ pub(super) async fn takes_many_groups_at_once(fixture: Arc<Fixture>) {
     session.claim(&groups(&all)).await.unwrap();
     for batch in 1..=2 {
         session.begin().await.unwrap();
-        let of = |g: &u32| Advance { confirmed: Some(BatchNumber(batch - 1)), ..with_outbox(write(*g, 1, batch), b"o") };
+        let of = |g: &u32| Advance {
+            confirmed: Some(BatchNumber(batch - 1)),
+            ..with_outbox(write(*g, 1, batch), b"o")
+        };
         let writes: Vec<Advance> = all.iter().map(of).collect();
         assert!(session.advance(&writes).await.unwrap());
         session.commit().await.unwrap();

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 pub(super) async fn lookups_answer_row_by_row(fixture: Arc<Fixture>) {
     fixture.sql("CREATE TABLE c (id BIGINT PRIMARY KEY, name VARCHAR(20), tier INT)").await;
-    for id in 0..200 {
-        fixture.sql(&format!("INSERT INTO c VALUES ({id}, 'n{id}', {})", id % 3)).await;
-    }
+    let rows: Vec<String> = (0..200).map(|id| format!("({id}, 'n{id}', {})", id % 3)).collect();
+    fixture.sql(&format!("INSERT INTO c VALUES {}", rows.join(", "))).await;
     let by_id = lookup("SELECT tier, Name FROM c WHERE id = ? -- one row\n", &["name", "TIER"]);
     let newest = lookup("SELECT id FROM c WHERE tier = ? AND id < ? ORDER BY id DESC LIMIT 1;", &["id"]);
     let mut session = fixture.session(vec![by_id, newest]).await;
@@ -79,7 +78,10 @@ pub(super) async fn values_come_back_exactly(fixture: Arc<Fixture>) {
     fixture.sql(table).await;
     let steps = vec![
         store("INSERT INTO v (id, d, s, n, b, day, at, raw, f) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-        lookup("SELECT d, s, n, b, day, at, raw, f FROM v WHERE id = ?", &["d", "s", "n", "b", "day", "at", "raw", "f"]),
+        lookup(
+            "SELECT d, s, n, b, day, at, raw, f FROM v WHERE id = ?",
+            &["d", "s", "n", "b", "day", "at", "raw", "f"],
+        ),
     ];
     let date = Date { year: 2024, month: 2, day: 29 };
     let at = Timestamp { date, hour: 23, minute: 59, second: 58, micros: 120, zone: Zone::Local };
@@ -155,7 +157,8 @@ pub(super) async fn a_refused_row_is_named_without_its_value(fixture: Arc<Fixtur
     // An UPDATE, whose rows are statements of their own, is searched as exactly.
     fixture.sql("INSERT INTO s VALUES (1, 'a'), (2, 'b')").await;
     session.begin().await.unwrap();
-    let rows = [vec![text("x"), Value::Int(1)], vec![text("SECRET"), Value::Int(2)], vec![text("y"), Value::Int(1)]];
+    let rows =
+        [vec![text("x"), Value::Int(1)], vec![text("SECRET"), Value::Int(2)], vec![text("y"), Value::Int(1)]];
     let refused = error(session.store(1, &rows).await);
     assert_eq!((refused.class, refused.row), (ErrorClass::Reject, Some(1)), "{refused}");
     session.rollback().await.unwrap();

@@ -15,7 +15,9 @@ pub(in crate::database) const TABLES: [&str; 5] =
 /// Creates what is missing, and writes the version where there is none.
 pub(in crate::database) fn ddl(dialect: Dialect) -> Vec<String> {
     let (tables, version) = match dialect {
-        Dialect::MySql => (MYSQL, format!("INSERT IGNORE INTO tidegate_ledger (id, version) VALUES (1, {VERSION})")),
+        Dialect::MySql => {
+            (MYSQL, format!("INSERT IGNORE INTO tidegate_ledger (id, version) VALUES (1, {VERSION})"))
+        }
         Dialect::Sqlite => {
             (SQLITE, format!("INSERT OR IGNORE INTO tidegate_ledger (id, version) VALUES (1, {VERSION})"))
         }

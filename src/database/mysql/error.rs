@@ -16,7 +16,9 @@ pub(super) fn classify(doing: &str, error: Error) -> DatabaseError {
         Error::Io(error) => io(doing, &error),
         Error::Driver(error) => driver(doing, &error),
         // Neither says what it is in a way that is known to be free of values.
-        Error::Url(_) => DatabaseError::new(ErrorClass::Misconfigured, format!("{doing}: the URL is refused")),
+        Error::Url(_) => {
+            DatabaseError::new(ErrorClass::Misconfigured, format!("{doing}: the URL is refused"))
+        }
         Error::Other(_) => {
             DatabaseError::new(ErrorClass::Unknown, format!("{doing}: the driver failed")).broken()
         }
@@ -134,10 +136,19 @@ mod tests {
     fn no_value_reaches_the_message() {
         let long = of(1406, "Data too long for column 'note' at row 3");
         assert!(long.message.contains("column 'note' (server error 1406"), "{}", long.message);
-        let sly = of(1366, "Incorrect decimal value: 'SECRET' for column 'SECRET' for column `s`.`t`.`c` at row 1");
-        assert!(sly.message.contains("column `s`.`t`.`c`") && !sly.message.contains("SECRET"), "{}", sly.message);
+        let sly =
+            of(1366, "Incorrect decimal value: 'SECRET' for column 'SECRET' for column `s`.`t`.`c` at row 1");
+        assert!(
+            sly.message.contains("column `s`.`t`.`c`") && !sly.message.contains("SECRET"),
+            "{}",
+            sly.message
+        );
         let twice = of(1062, "Duplicate entry 'SECRET' for key 'PRIMARY'");
-        assert!(twice.message.contains("key 'PRIMARY'") && !twice.message.contains("SECRET"), "{}", twice.message);
+        assert!(
+            twice.message.contains("key 'PRIMARY'") && !twice.message.contains("SECRET"),
+            "{}",
+            twice.message
+        );
         let cast = of(1292, "Truncated incorrect DOUBLE value: 'SECRET'");
         assert!(!cast.message.contains("SECRET"), "{}", cast.message);
         let unknown = of(9999, "Bad thing 'SEC' and 'RET' in it");

@@ -137,7 +137,8 @@ fn numbered(part: &[Asked<'_>], size: usize) -> Vec<Wire> {
     let over = size.saturating_sub(part.len());
     let filling = part.last().into_iter().flat_map(|last| repeat_n(last, over));
     let rows = part.iter().chain(filling).zip(0_u64..);
-    rows.flat_map(|(asked, number)| [Wire::UInt(number)].into_iter().chain(asked.parameters.iter().map(bind))).collect()
+    rows.flat_map(|(asked, number)| [Wire::UInt(number)].into_iter().chain(asked.parameters.iter().map(bind)))
+        .collect()
 }
 
 fn row_number(value: Wire) -> Option<usize> {
@@ -218,7 +219,8 @@ fn trimmed(sql: &str) -> &str {
 
 /// Whether a look-up means the same inside a derived table: not where it locks rows or sets variables.
 fn may_be_wrapped(sql: &str) -> bool {
-    let locks = |word: &str| ["FOR", "LOCK", "INTO", "PROCEDURE"].iter().any(|w| word.eq_ignore_ascii_case(w));
+    let locks =
+        |word: &str| ["FOR", "LOCK", "INTO", "PROCEDURE"].iter().any(|w| word.eq_ignore_ascii_case(w));
     !sql.contains('@') && !sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(locks)
 }
 

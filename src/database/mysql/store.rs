@@ -86,7 +86,8 @@ async fn in_bulk(
         // Rows before the refused one would stay, and the search below would run them twice.
         conn.query_drop("SAVEPOINT tidegate_bulk").await.map_err(|error| classify(label, error))?;
     }
-    let Err(error) = conn.exec_batch(statement, rows.iter().map(|row| Params::Positional(row.clone()))).await else {
+    let Err(error) = conn.exec_batch(statement, rows.iter().map(|row| Params::Positional(row.clone()))).await
+    else {
         return Ok(());
     };
     let unsupported = matches!(&error, Error::Server(server) if server.code == UNSUPPORTED_IN_BULK);
@@ -107,10 +108,11 @@ async fn in_bulk(
 /// Whether the server runs a bulk of this statement as one statement, which it undoes as a whole where a row is
 /// refused. That is so for a plain INSERT or REPLACE of values.
 fn is_one_statement(sql: &str) -> bool {
-    let mut words = sql.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
-    let inserts = words.next().is_some_and(|word| {
-        word.eq_ignore_ascii_case("INSERT") || word.eq_ignore_ascii_case("REPLACE")
-    });
+    let mut words =
+        sql.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| !word.is_empty());
+    let inserts = words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("INSERT") || word.eq_ignore_ascii_case("REPLACE"));
     inserts && !words.any(|word| word.eq_ignore_ascii_case("SELECT"))
 }
 
@@ -156,7 +158,8 @@ mod tests {
     #[test]
     fn a_part_keeps_one_type_per_column_and_fits_a_packet() {
         let (int, uint, null) = (Wire::Int(-1), Wire::UInt(1), Wire::NULL);
-        let rows = vec![vec![null.clone()], vec![int.clone()], vec![null.clone()], vec![uint.clone()], vec![int]];
+        let rows =
+            vec![vec![null.clone()], vec![int.clone()], vec![null.clone()], vec![uint.clone()], vec![int]];
         assert_eq!(parts(&rows, 1000), vec![0..3, 3..4, 4..5]);
         let long = vec![vec![Wire::Bytes(vec![b'x'; 40])]; 5];
         assert_eq!(parts(&long, 120), vec![0..2, 2..4, 4..5]);

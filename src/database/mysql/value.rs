@@ -9,9 +9,9 @@
 
 use crate::model::{Date, Decimal, Timestamp, Value, Zone};
 use bytes::Bytes;
+use mysql_async::Column;
 use mysql_async::Value as Wire;
 use mysql_async::consts::{ColumnFlags, ColumnType};
-use mysql_async::Column;
 
 /// The protocol's number for "no character set": bytes.
 const BINARY: u16 = 63;
@@ -42,7 +42,11 @@ impl Kind {
             | ColumnType::MYSQL_TYPE_LONG
             | ColumnType::MYSQL_TYPE_INT24
             | ColumnType::MYSQL_TYPE_LONGLONG => {
-                if unsigned { Kind::Unsigned } else { Kind::Signed }
+                if unsigned {
+                    Kind::Unsigned
+                } else {
+                    Kind::Signed
+                }
             }
             ColumnType::MYSQL_TYPE_DECIMAL | ColumnType::MYSQL_TYPE_NEWDECIMAL => Kind::Decimal,
             ColumnType::MYSQL_TYPE_FLOAT => Kind::Float,

@@ -14,10 +14,9 @@ pub(super) fn classify(doing: &str, error: Error) -> DatabaseError {
     match error {
         Error::SqliteFailure(error, text) => engine(doing, error, text.as_deref()),
         Error::SqlInputError { error, msg, .. } => engine(doing, error, Some(&msg)),
-        Error::InvalidParameterCount(given, needed) => misconfigured(
-            doing,
-            &format!("the statement has {needed} parameters, and the job binds {given}"),
-        ),
+        Error::InvalidParameterCount(given, needed) => {
+            misconfigured(doing, &format!("the statement has {needed} parameters, and the job binds {given}"))
+        }
         Error::MultipleStatement => misconfigured(doing, "this is more than one statement"),
         Error::NulError(_) => misconfigured(doing, "the statement holds a NUL character"),
         Error::Utf8Error(..) => {

@@ -14,7 +14,11 @@ use crate::job::{LookupStep, Step};
 use rusqlite::{CachedStatement, Connection, params_from_iter};
 
 /// All rows of the answer.
-pub(super) fn query(connection: &Connection, text: &str, parameters: &Row) -> Result<Vec<Row>, DatabaseError> {
+pub(super) fn query(
+    connection: &Connection,
+    text: &str,
+    parameters: &Row,
+) -> Result<Vec<Row>, DatabaseError> {
     let fail = |error| classify("the ledger", error);
     let mut statement = connection.prepare_cached(text).map_err(fail)?;
     let columns = statement.column_count();
@@ -35,7 +39,12 @@ pub(super) fn execute(connection: &Connection, text: &str, parameters: &Row) -> 
 }
 
 /// Runs the statement once per row, in order.
-pub(super) fn each(connection: &Connection, label: &str, text: &str, rows: &[Row]) -> Result<(), DatabaseError> {
+pub(super) fn each(
+    connection: &Connection,
+    label: &str,
+    text: &str,
+    rows: &[Row],
+) -> Result<(), DatabaseError> {
     let mut statement = connection.prepare_cached(text).map_err(|error| classify(label, error))?;
     for (index, row) in rows.iter().enumerate() {
         run(label, &mut statement, row).map_err(|error| error.at_row(index))?;
@@ -44,7 +53,8 @@ pub(super) fn each(connection: &Connection, label: &str, text: &str, rows: &[Row
 }
 
 fn run(label: &str, statement: &mut CachedStatement<'_>, row: &Row) -> Result<(), DatabaseError> {
-    let mut rows = statement.query(params_from_iter(bound(label, row)?)).map_err(|error| classify(label, error))?;
+    let mut rows =
+        statement.query(params_from_iter(bound(label, row)?)).map_err(|error| classify(label, error))?;
     // A statement with RETURNING gives rows; they must be read for its effect.
     while rows.next().map_err(|error| classify(label, error))?.is_some() {}
     Ok(())
@@ -102,7 +112,7 @@ pub(super) fn check(connection: &Connection, steps: &Steps) -> Result<Vec<Findin
             finding(format!("{label}: SQLite sees {engine} parameters and the job {job}"));
         }
         if let Step::Lookup(lookup) = what {
-            let given: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
+            let given: Vec<String> = prepared.column_names().map(str::to_owned).collect();
             for fault in column_faults(&lookup.columns, &given) {
                 finding(format!("{label}: {fault}"));
             }
@@ -112,7 +122,7 @@ pub(super) fn check(connection: &Connection, steps: &Steps) -> Result<Vec<Findin
 }
 
 fn column_names(statement: &CachedStatement<'_>) -> Vec<String> {
-    statement.column_names().into_iter().map(str::to_owned).collect()
+    statement.column_names().map(str::to_owned).collect()
 }
 
 fn bound(label: &str, row: &Row) -> Result<Vec<rusqlite::types::Value>, DatabaseError> {

@@ -1,9 +1,12 @@
 //! What SQLite alone does: one file, one writer, no types to speak of.
 
+use super::session::SqliteSession;
 use crate::database::conformance::fixture::{Fixture, error, lookup, store, text};
-use crate::database::{DatabaseError, ErrorClass, open};
+use crate::database::steps::Steps;
+use crate::database::{DatabaseError, ErrorClass, Session, open};
 use crate::job::DatabaseKind;
 use crate::model::Value;
+use std::path::Path;
 use std::sync::Arc;
 
 fn path(fixture: &Fixture) -> &str {
@@ -25,8 +28,10 @@ fn a_missing_folder_is_found_at_open() {
 #[test]
 fn the_session_is_durable_and_keeps_foreign_keys() {
     Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
-        let pragmas = [("journal_mode", text("wal")), ("synchronous", Value::Int(2)), ("foreign_keys", Value::Int(1))];
-        let steps = pragmas.iter().map(|(name, _)| lookup(&format!("SELECT {name} FROM pragma_{name}"), &[name]));
+        let pragmas =
+            [("journal_mode", text("wal")), ("synchronous", Value::Int(2)), ("foreign_keys", Value::Int(1))];
+        let steps =
+            pragmas.iter().map(|(name, _)| lookup(&format!("SELECT {name} FROM pragma_{name}"), &[name]));
         let mut session = fixture.session(steps.collect()).await;
         for (step, (name, value)) in pragmas.into_iter().enumerate() {
             assert_eq!(session.lookup(step, &[Vec::new()]).await.unwrap(), [Some(vec![value])], "{name}");
@@ -42,7 +47,11 @@ fn somebody_elses_lock_is_an_outage_and_passes() {
         let other = rusqlite::Connection::open(path(&fixture)).unwrap();
         other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (7)").unwrap();
         let locked = error(session.begin().await);
-        assert_eq!((locked.class, locked.broken, locked.code), (ErrorClass::Outage, false, Some(5)), "{locked}");
+        assert_eq!(
+            (locked.class, locked.broken, locked.code),
+            (ErrorClass::Outage, false, Some(5)),
+            "{locked}"
+        );
         assert_eq!(error(session.probe().await).class, ErrorClass::Outage);
         other.execute_batch("COMMIT").unwrap();
         session.probe().await.unwrap();
@@ -86,7 +95,8 @@ fn a_call_that_is_given_up_gives_its_turn_back() {
         let mut session = database.connect().await.unwrap();
         session.begin().await.unwrap();
         let rows = vec![vec![Value::Int(1)]; 50_000];
-        let given_up = tokio::time::timeout(std::time::Duration::from_micros(1), session.store(0, &rows)).await;
+        let given_up =
+            tokio::time::timeout(std::time::Duration::from_micros(1), session.store(0, &rows)).await;
         assert!(given_up.is_err());
         let lost = error(session.commit().await);
         assert_eq!((lost.class, lost.broken), (ErrorClass::Outage, true));
@@ -102,12 +112,11 @@ fn a_call_that_is_given_up_gives_its_turn_back() {
 fn a_full_file_is_an_outage() {
     Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
         fixture.sql("CREATE TABLE t (raw BLOB)").await;
-        let steps = vec![
-            store("INSERT INTO t (raw) VALUES (randomblob(?))"),
-            lookup("SELECT max_page_count FROM pragma_max_page_count(?)", &["max_page_count"]),
-        ];
-        let mut session = fixture.session(steps).await;
-        session.lookup(1, &[vec![Value::Int(20)]]).await.unwrap();
+        let steps =
+            Arc::new(Steps::new(&fixture.spec(vec![store("INSERT INTO t (raw) VALUES (randomblob(?))")])));
+        let connection = super::open(Path::new(path(&fixture))).unwrap();
+        connection.pragma_update(None, "max_page_count", 20).unwrap();
+        let mut session = SqliteSession::new(connection, Arc::from("orders"), steps, Arc::default());
         session.begin().await.unwrap();
         let full = error(session.store(0, &[vec![Value::Int(10)], vec![Value::Int(1_000_000)]]).await);
         assert_eq!((full.class, full.code, full.row), (ErrorClass::Outage, Some(13), Some(1)), "{full}");
