@@ -88,16 +88,23 @@ fn every_type_is_read_alike_one_by_one_and_by_many() {
 #[test]
 fn a_long_decimal_is_found_by_its_every_digit() {
     Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
-        fixture.sql("CREATE TABLE v (id INT, d DECIMAL(38,0), KEY (d))").await;
+        fixture.sql("CREATE TABLE v (id INT, d DECIMAL(38,0), k DECIMAL(38,0), KEY (k))").await;
         let number = |last: usize| format!("9999999999999999999999999999999999999{last}");
         for last in 0..9 {
-            fixture.sql(&format!("INSERT INTO v VALUES ({last}, {})", number(last))).await;
+            fixture.sql(&format!("INSERT INTO v VALUES ({last}, {0}, {0})", number(last))).await;
         }
-        let mut session = session(&fixture, vec![lookup("SELECT id FROM v WHERE d = ?", &["id"])]).await;
-        for n in [1, 9] {
+        let mut session = session(
+            &fixture,
+            vec![
+                lookup("SELECT id FROM v WHERE d = ?", &["id"]),
+                lookup("SELECT id FROM v WHERE k = ?", &["id"]),
+            ],
+        )
+        .await;
+        for (step, n) in [(0, 1), (0, 9), (1, 1), (1, 9)] {
             let rows: Vec<_> = (0..n).map(|last| vec![decimal(&number(last))]).collect();
             let expected: Vec<_> = (0..).take(n).map(|last| Some(vec![Value::Int(last)])).collect();
-            assert_eq!(session.lookup(0, &rows).await.unwrap(), expected);
+            assert_eq!(session.lookup(step, &rows).await.unwrap(), expected, "{step} {n}");
         }
     });
 }
