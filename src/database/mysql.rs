@@ -9,6 +9,7 @@
 use super::steps::Steps;
 use super::{Database, DatabaseError, ErrorClass, Pending, Session};
 use crate::job::{DatabaseKind, DatabaseSpec};
+use closing::Closing;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
 use session::MySqlSession;
@@ -22,6 +23,8 @@ mod error;
 mod value;
 
 mod session;
+
+mod closing;
 
 mod lookup;
 
@@ -42,12 +45,13 @@ const SQL_MODE: &str =
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A MySQL or MariaDB server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MySql {
     options: Opts,
     job: Arc<str>,
     steps: Arc<Steps>,
     statement_deadline_s: u64,
+    connect_deadline: Duration,
 }
 
 impl MySql {
@@ -74,6 +78,7 @@ impl MySql {
             job: Arc::from(job),
             steps: Arc::new(steps),
             statement_deadline_s: u64::from(spec.deadline_s),
+            connect_deadline: CONNECT_DEADLINE,
         })
     }
 
@@ -81,31 +86,34 @@ impl MySql {
         format!("connecting to {}:{}", self.options.ip_or_hostname(), self.options.tcp_port())
     }
 
-    async fn open(&self) -> Result<MySqlSession, DatabaseError> {
+    /// Opens a session with no deadline but the caller's.
+    async fn open(self) -> Result<MySqlSession, DatabaseError> {
         let fail = |error| error::classify(&self.at(), error).broken();
         let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
         let asked = "SELECT VERSION(), @@max_allowed_packet";
-        let (version, packet_bytes_max): (String, usize) =
-            conn.query_first(asked).await.map_err(fail)?.unwrap_or_default();
-        let server = Server::from_version(&version, packet_bytes_max);
+        let row: Option<mysql_async::Row> = conn.query_first(asked).await.map_err(fail)?;
+        let server = row.and_then(|row| Some(Server::from_version(&row.get::<String, _>(0)?, row.get(1)?)));
+        let server = server.ok_or_else(|| {
+            let message = format!("{}: the server does not say what it is", self.at());
+            DatabaseError::new(ErrorClass::Unknown, message).broken()
+        })?;
         for text in session_setup(server, self.statement_deadline_s) {
             conn.query_drop(text).await.map_err(fail)?;
         }
-        Ok(MySqlSession::new(conn, server, Arc::clone(&self.job), Arc::clone(&self.steps)))
+        Ok(MySqlSession::new(conn, server, self.job, self.steps))
     }
 }
 
 impl Database for MySql {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
+        let opening = Closing::new(Box::pin(self.clone().open()));
         Box::pin(async move {
-            match tokio::time::timeout(CONNECT_DEADLINE, self.open()).await {
-                Ok(Ok(session)) => Ok(Box::new(session) as Box<dyn Session>),
-                Ok(Err(error)) => Err(error),
-                Err(_) => {
-                    let message = format!("{}: no answer within {} s", self.at(), CONNECT_DEADLINE.as_secs());
-                    Err(DatabaseError::new(ErrorClass::Outage, message).broken())
-                }
-            }
+            let opened = tokio::time::timeout(self.connect_deadline, opening).await.map_err(|_| {
+                let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
+                DatabaseError::new(ErrorClass::Outage, message).broken()
+            })?;
+            let session: Box<dyn Session> = Box::new(opened?);
+            Ok(session)
         })
     }
 }
@@ -145,7 +153,10 @@ fn session_setup(server: Server, statement_deadline_s: u64) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod version_tests {
     use super::Server;
 
     #[test]

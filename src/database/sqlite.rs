@@ -63,7 +63,8 @@ impl Database for Sqlite {
             let opened = tokio::task::spawn_blocking(move || open(&path)).await;
             let connection = opened.map_err(|_| session::lost())??;
             let (job, steps, turn) = (Arc::clone(&self.job), Arc::clone(&self.steps), Arc::clone(&self.turn));
-            Ok(Box::new(SqliteSession::new(connection, job, steps, turn)) as Box<dyn Session>)
+            let session: Box<dyn Session> = Box::new(SqliteSession::new(connection, job, steps, turn));
+            Ok(session)
         })
     }
 }
@@ -80,3 +81,6 @@ fn open(path: &Path) -> Result<Connection, DatabaseError> {
     connection.set_prepared_statement_cache_capacity(CACHED);
     Ok(connection)
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,7 +5,7 @@
 //! Fails:     within the deadline, by class; a missing topic is an answer where it is asked for, else misconfigured
 //! Not here:  the group's offsets (group), reading (reader)
 
-use super::client::{self, AdminContext, ReadingClient, remaining};
+use super::client::{self, AdminContext, ReadingClient, moment_in, remaining};
 use super::wait::block_on;
 use super::{KafkaSetup, LogError};
 use crate::model::{NextOffset, Offset, TopicPartition};
@@ -63,7 +63,8 @@ pub(super) fn create_progress_topic(
 ) -> Result<(), LogError> {
     let topic = setup.progress_topic.as_str();
     if partition_count(client, topic, until)?.is_some() {
-        return warn_unless_compacted(setup, until);
+        warn_unless_compacted(setup);
+        return Ok(());
     }
     let brokers = metadata(client, topic, until)?.brokers().len();
     let replicas = i32::try_from(brokers.clamp(1, PROGRESS_REPLICAS_MAX)).unwrap_or(1);
@@ -108,36 +109,33 @@ fn create_compacted(
 }
 
 /// A topic of that name that deletes old records would forget batches of quiet key groups. It is only a warning, as
-/// the question may be forbidden or not understood (librdkafka's mock cluster), and that is no reason not to run.
-fn warn_unless_compacted(setup: &KafkaSetup, until: Instant) -> Result<(), LogError> {
-    let topic = setup.progress_topic.as_str();
-    let admin = client::admin(setup)?;
-    let answer = {
-        let options = options(until);
-        block_on(admin.describe_configs(&[ResourceSpecifier::Topic(topic)], &options), until)
-    };
-    client::retire(admin);
-    let resource = match answer {
-        Some(Ok(answers)) => answers.into_iter().next(),
-        Some(Err(error)) => {
-            tracing::debug!(topic, %error, "the progress topic's configuration cannot be read");
-            return Ok(());
+/// the question may be forbidden or never answered (librdkafka's mock cluster): so nobody waits for it, either.
+fn warn_unless_compacted(setup: &KafkaSetup) {
+    const PATIENCE: Duration = Duration::from_secs(10);
+    let setup = setup.clone();
+    let asking = std::thread::Builder::new().name("kafka-compacted".to_owned()).spawn(move || {
+        let topic = setup.progress_topic.as_str();
+        match cleanup_policy(&setup, moment_in(PATIENCE)) {
+            Some(policy) if !policy.split(',').any(|part| part.trim() == "compact") => tracing::warn!(
+                topic,
+                found = policy,
+                "the progress topic is not compacted: set its cleanup.policy to compact, or batches of quiet keys are forgotten"
+            ),
+            Some(_) => {}
+            None => tracing::debug!(topic, "the broker does not tell whether the progress topic is compacted"),
         }
-        None => None,
-    };
-    let policy = resource
-        .and_then(Result::ok)
-        .and_then(|resource| resource.get("cleanup.policy").and_then(|entry| entry.value.clone()));
-    match policy {
-        Some(policy) if !policy.split(',').any(|part| part.trim() == "compact") => tracing::warn!(
-            topic,
-            found = policy,
-            "the progress topic is not compacted: set its cleanup.policy to compact, or batches of quiet keys are forgotten"
-        ),
-        Some(_) => {}
-        None => tracing::debug!(topic, "the broker does not tell whether the progress topic is compacted"),
+    });
+    if let Err(error) = asking {
+        tracing::debug!(%error, "no thread to ask whether the progress topic is compacted");
     }
-    Ok(())
+}
+
+fn cleanup_policy(setup: &KafkaSetup, until: Instant) -> Option<String> {
+    let admin = client::admin(setup).ok()?;
+    let options = options(until);
+    let topic = ResourceSpecifier::Topic(&setup.progress_topic);
+    let answers = block_on(admin.describe_configs([&topic], &options), until)?.ok()?;
+    answers.into_iter().next()?.ok()?.get("cleanup.policy")?.value.clone()
 }
 
 fn options(until: Instant) -> AdminOptions {

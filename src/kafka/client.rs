@@ -15,9 +15,8 @@ use rdkafka::admin::AdminClient;
 use rdkafka::client::ClientContext;
 use rdkafka::config::{ClientConfig, FromClientConfigAndContext, RDKafkaLogLevel};
 use rdkafka::consumer::{BaseConsumer, ConsumerContext};
-use rdkafka::error::{KafkaError, KafkaResult, RDKafkaErrorCode};
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::producer::BaseProducer;
-use rdkafka::topic_partition_list::TopicPartitionList;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -168,8 +167,11 @@ pub(super) struct LastSaid(Mutex<Option<(RDKafkaErrorCode, String)>>);
 impl LastSaid {
     pub(super) fn note(&self, error: &KafkaError, reason: &str) {
         tracing::debug!(target: "librdkafka", %error, reason, "client error");
-        if let Some(code) = error.rdkafka_error_code() {
-            *lock(&self.0) = Some((code, reason.to_owned()));
+        let Some(code) = error.rdkafka_error_code() else { return };
+        let mut last = lock(&self.0);
+        // "All are down" comes behind the reason why.
+        if code != RDKafkaErrorCode::AllBrokersDown || last.is_none() {
+            *last = Some((code, reason.to_owned()));
         }
     }
 
@@ -198,14 +200,6 @@ pub(super) fn log_line(level: RDKafkaLogLevel, facility: &str, line: &str) {
 #[derive(Debug, Default)]
 pub(super) struct ReadingContext {
     pub(super) said: LastSaid,
-    commit: Mutex<Option<Result<(), RDKafkaErrorCode>>>,
-}
-
-impl ReadingContext {
-    /// The outcome of the last commit, once.
-    pub(super) fn take_commit(&self) -> Option<Result<(), RDKafkaErrorCode>> {
-        lock(&self.commit).take()
-    }
 }
 
 impl ClientContext for ReadingContext {
@@ -218,16 +212,7 @@ impl ClientContext for ReadingContext {
     }
 }
 
-impl ConsumerContext for ReadingContext {
-    fn commit_callback(&self, result: KafkaResult<()>, offsets: &TopicPartitionList) {
-        let whole = result.map_err(|error| error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail));
-        let outcome = whole.and_then(|()| {
-            let first = offsets.elements().iter().find_map(|element| element.error().err());
-            first.map_or(Ok(()), |error| Err(error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail)))
-        });
-        *lock(&self.commit) = Some(outcome);
-    }
-}
+impl ConsumerContext for ReadingContext {}
 
 /// What an admin client tells beside its answers.
 pub(super) struct AdminContext;
@@ -244,11 +229,9 @@ impl ClientContext for AdminContext {
 
 /// Takes what a client without an assignment has to say: its context keeps what matters.
 pub(super) fn serve(client: &ReadingClient) {
-    // Bounded, as a client could be saying things for ever.
-    for _ in 0..1024 {
-        if client.poll(Duration::ZERO).is_none() {
-            break;
-        }
+    // A poll that met a line of its log looks like one that met nothing, so it is asked more than once.
+    for _ in 0..64 {
+        drop(client.poll(Duration::ZERO));
     }
 }
 
@@ -267,17 +250,12 @@ impl Shared {
         *held = Some(Arc::clone(&client));
         Ok(client)
     }
-
-    /// Lets go of the client: the next call builds a new one.
-    pub(super) fn forget(&self) {
-        if let Some(client) = lock(&self.0).take() {
-            retire(client);
-        }
-    }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        self.forget();
+        if let Some(client) = lock(&self.0).take() {
+            retire(client);
+        }
     }
 }

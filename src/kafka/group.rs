@@ -6,11 +6,11 @@
 //! Not here:  the truth about positions (the ledger)
 
 use super::client::{self, ReadingClient, remaining};
-use super::{KafkaSetup, LogError, list};
+use super::{KafkaSetup, LogError, list, native};
 use crate::model::{NextOffset, TopicPartition};
-use rdkafka::consumer::{CommitMode, Consumer};
+use rdkafka::consumer::Consumer;
 use rdkafka::error::RDKafkaErrorCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// The committed positions; partitions without one are left out.
 pub(super) fn positions(
@@ -32,9 +32,7 @@ pub(super) fn positions(
     Ok(list::from_native(setup, &committed))
 }
 
-/// Commits. The synchronous call has no time-out of its own, so the asynchronous one is waited for. After a
-/// [`LogError`] that says that time ran out, the client must not be used for another commit: a late answer would be
-/// taken for the next one's.
+/// Commits.
 pub(super) fn commit(
     client: &ReadingClient,
     setup: &KafkaSetup,
@@ -45,20 +43,9 @@ pub(super) fn commit(
         return Ok(());
     }
     let doing = format!("committing the offsets of the group `{}`", setup.group_id);
-    client
-        .commit(&list::to_native(setup, positions)?, CommitMode::Async)
-        .map_err(|error| LogError::by(&doing, &error))?;
-    loop {
-        // Errors that come this way are the client's own words, kept by its context.
-        drop(client.poll(remaining(until).min(Duration::from_millis(50))));
-        match client.context().take_commit() {
-            Some(Ok(())) => return Ok(()),
-            Some(Err(code)) => return Err(LogError::by_code(&doing, code, None)),
-            None if remaining(until).is_zero() => {
-                let late = LogError::by_code(&doing, RDKafkaErrorCode::OperationTimedOut, None);
-                return Err(client.context().said.explain(late));
-            }
-            None => {}
-        }
-    }
+    let outcome = native::commit(client, &list::to_native(setup, positions)?, remaining(until));
+    client::serve(client);
+    outcome
+        .unwrap_or(Err(RDKafkaErrorCode::OperationTimedOut))
+        .map_err(|code| client.context().said.explain(LogError::by_code(&doing, code, None)))
 }

@@ -6,27 +6,22 @@
 //! Fails:     within the deadline that each call is given
 //! Not here:  no connection before the first call
 
-use super::client::{Shared, lock, moment_in};
+use super::client::{Shared, moment_in};
 use super::reader::KafkaReader;
 use super::writer::KafkaWriter;
-use super::{
-    KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer, admin, fence, group, list,
-    progress,
-};
+use super::{KafkaSetup, Log, LogError, ProgressRow, Reader, Writer, admin, fence, group, list, progress};
 use crate::model::{NextOffset, Offset, TopicPartition};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Opens the log of a job. Nothing is asked yet, and nothing can fail.
 pub fn open(setup: KafkaSetup) -> Arc<dyn Log> {
-    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Shared::default(), committing: Mutex::new(()) })
+    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Shared::default() })
 }
 
 struct KafkaLog {
     setup: Arc<KafkaSetup>,
     questions: Shared,
-    /// One commit at a time: an answer does not say which it is for.
-    committing: Mutex<()>,
 }
 
 impl Log for KafkaLog {
@@ -74,13 +69,7 @@ impl Log for KafkaLog {
         positions: &[(TopicPartition, NextOffset)],
         deadline: Duration,
     ) -> Result<(), LogError> {
-        let _one_at_a_time = lock(&self.committing);
-        let client = self.questions.get(&self.setup)?;
-        let committed = group::commit(&client, &self.setup, positions, moment_in(deadline));
-        if committed.as_ref().is_err_and(|error| error.class == LogErrorClass::Outage) {
-            self.questions.forget();
-        }
-        committed
+        group::commit(&*self.questions.get(&self.setup)?, &self.setup, positions, moment_in(deadline))
     }
 
     fn probe(&self, deadline: Duration) -> Result<(), LogError> {

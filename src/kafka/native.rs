@@ -17,7 +17,9 @@ use rdkafka::consumer::Consumer;
 use rdkafka::error::RDKafkaErrorCode;
 use rdkafka::message::BorrowedMessage;
 use rdkafka::producer::Producer;
+use rdkafka::topic_partition_list::TopicPartitionList;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::time::Duration;
 
 /// Makes the client send what is queued now, without waiting for `linger.ms`. Does not wait.
 pub(super) fn send_now(producer: &ProducerClient) {
@@ -42,6 +44,55 @@ pub(super) fn known_end(consumer: &ReadingClient, topic: &str, partition: i32) -
         )
     };
     (result == sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR && high >= 0).then_some(high)
+}
+
+/// Commits positions to the consumer's group and waits for the answer; `None`: none came in time. Neither of `rdkafka`'s
+/// two ways will do: the synchronous one waits without end, the asynchronous one is never heard of again.
+pub(super) fn commit(
+    consumer: &ReadingClient,
+    positions: &TopicPartitionList,
+    wait: Duration,
+) -> Option<Result<(), RDKafkaErrorCode>> {
+    let wait_ms = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX);
+    let client = consumer.client().native_ptr();
+    // SAFETY: the client is live, kept by the borrow, and so outlives the queue, which is destroyed below on every
+    // path. The list is only read. Without a callback the answer comes to the queue as an event of its own; an answer
+    // that comes later finds the queue gone and is dropped by the client.
+    unsafe {
+        let queue = sys::rd_kafka_queue_new(client);
+        let sent = sys::rd_kafka_commit_queue(client, positions.ptr(), queue, None, std::ptr::null_mut());
+        if sent != sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR {
+            sys::rd_kafka_queue_destroy(queue);
+            return Some(Err(sent.into()));
+        }
+        let event = sys::rd_kafka_queue_poll(queue, wait_ms);
+        let outcome = (!event.is_null()).then(|| committed(event));
+        if !event.is_null() {
+            sys::rd_kafka_event_destroy(event);
+        }
+        sys::rd_kafka_queue_destroy(queue);
+        outcome
+    }
+}
+
+/// The outcome in an answer to a commit: of the whole, or the first partition's that failed.
+fn committed(event: *mut sys::rd_kafka_event_t) -> Result<(), RDKafkaErrorCode> {
+    let fine = sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR;
+    // SAFETY: the event is live: the caller destroys it after this call. The list is the event's own; librdkafka says
+    // how many entries stand in it.
+    let (whole, entries) = unsafe {
+        let list = sys::rd_kafka_event_topic_partition_list(event);
+        let entries = match list.as_ref() {
+            Some(list) if !list.elems.is_null() => {
+                std::slice::from_raw_parts(list.elems, usize::try_from(list.cnt).unwrap_or(0))
+            }
+            _ => &[],
+        };
+        (sys::rd_kafka_event_error(event), entries)
+    };
+    let failed =
+        std::iter::once(whole).chain(entries.iter().map(|entry| entry.err)).find(|code| *code != fine);
+    failed.map_or(Ok(()), |code| Err(code.into()))
 }
 
 /// All headers of a message, copied, in order, null values kept. A name that is not UTF-8 is read with replacement

@@ -67,6 +67,10 @@ fn is_name_char(c: char) -> bool {
 
 /// A name without a colon: what Namespaces in XML calls NCName.
 pub(super) fn is_ncname(text: &str) -> bool {
+    if text.is_ascii() {
+        let starts = text.bytes().next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_');
+        return starts && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.'));
+    }
     let mut chars = text.chars();
     chars.next().is_some_and(is_name_start) && chars.all(is_name_char)
 }

@@ -101,10 +101,9 @@ impl Decoder {
             decoded.values.push(field_value(field, capture)?);
         }
         for (addition, place) in self.plan.additions.iter().zip(&mut self.found.places) {
-            let path = &addition.at.text;
-            let what = format!("the place `{path}` of an addition");
-            check_single(ReasonCode::OutputPlace, &what, place.second)?;
-            let mark = place.mark.take().ok_or_else(|| absent(ReasonCode::OutputPlace, &what))?;
+            let what = || format!("the place `{}` of an addition", addition.at.text);
+            check_single(ReasonCode::OutputPlace, what, place.second)?;
+            let mark = place.mark.take().ok_or_else(|| absent(ReasonCode::OutputPlace, what))?;
             decoded.marks.push(mark);
         }
         Ok(())
@@ -121,31 +120,35 @@ fn at(code: ReasonCode, offset: usize, detail: String) -> Verdict {
     Verdict::At(Fault::new(code, offset, detail))
 }
 
-fn absent(code: ReasonCode, what: &str) -> Verdict {
-    Verdict::Nowhere(Reason { code, detail: format!("{what} is not in the document") })
+/// Says what it is about; called only where there is something to say.
+trait What: Fn() -> String {}
+impl<F: Fn() -> String> What for F {}
+
+fn absent(code: ReasonCode, what: impl What) -> Verdict {
+    Verdict::Nowhere(Reason { code, detail: format!("{} is not in the document", what()) })
 }
 
-fn check_single(code: ReasonCode, what: &str, second: Option<usize>) -> Result<(), Verdict> {
+fn check_single(code: ReasonCode, what: impl What, second: Option<usize>) -> Result<(), Verdict> {
     match second {
         Some(second) => {
-            Err(at(code, second, format!("{what} is here once more; it may be in a document once")))
+            Err(at(code, second, format!("{} is here once more; it may be in a document once", what())))
         }
         None => Ok(()),
     }
 }
 
 fn key_part(path: &str, capture: Option<&Capture>) -> Result<String, Verdict> {
-    let what = format!("the key's part `{path}`");
+    let what = || format!("the key's part `{path}`");
     let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
-        return Err(absent(ReasonCode::KeyMissing, &what));
+        return Err(absent(ReasonCode::KeyMissing, what));
     };
-    check_single(ReasonCode::Ambiguous, &what, capture.second)?;
+    check_single(ReasonCode::Ambiguous, what, capture.second)?;
     if capture.nil != Nil::No {
-        return Err(at(ReasonCode::KeyMissing, first, format!("{what} is nil")));
+        return Err(at(ReasonCode::KeyMissing, first, format!("{} is nil", what())));
     }
     let text = trim(&capture.text);
     if text.is_empty() {
-        return Err(at(ReasonCode::KeyMissing, first, format!("{what} is empty")));
+        return Err(at(ReasonCode::KeyMissing, first, format!("{} is empty", what())));
     }
     Ok(text.to_owned())
 }
@@ -153,11 +156,9 @@ fn key_part(path: &str, capture: Option<&Capture>) -> Result<String, Verdict> {
 fn field_value(field: &FieldPlan, capture: Option<&Capture>) -> Result<Value, Verdict> {
     let what = || format!("the field `{}` ({})", field.name, field.path);
     let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
-        return if field.optional { Ok(Value::Null) } else { Err(absent(ReasonCode::FieldMissing, &what())) };
+        return if field.optional { Ok(Value::Null) } else { Err(absent(ReasonCode::FieldMissing, what)) };
     };
-    if capture.second.is_some() {
-        check_single(ReasonCode::Ambiguous, &what(), capture.second)?;
-    }
+    check_single(ReasonCode::Ambiguous, what, capture.second)?;
     let refuse = |code, why: &str| Err(at(code, first, format!("{} {why}", what())));
     match capture.nil {
         Nil::Unclear => {

@@ -15,7 +15,7 @@ pub(super) const XMLNS_URI: &str = "http://www.w3.org/2000/xmlns/";
 pub(super) const XSI_URI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// Declarations in scope at one place. Without a limit, a look-up per element would be a way to keep a worker busy.
-pub(super) const BINDINGS_MAX: usize = 1024;
+pub(super) const BINDINGS_MAX: usize = 256;
 
 /// A namespace, as a small number: names compare by it without comparing URIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -98,6 +98,13 @@ impl Scope {
             self.buffer.truncate(first.start);
             self.bindings.truncate(len);
         }
+    }
+
+    /// Forgets all declarations, and the memory that a rare document with long ones took.
+    pub(super) fn clear(&mut self) {
+        const KEPT_BYTES: usize = 4096;
+        self.truncate(0);
+        self.buffer.shrink_to(KEPT_BYTES);
     }
 
     /// Takes `xmlns:prefix="uri"`, or `xmlns="uri"` with an empty prefix.
@@ -199,7 +206,8 @@ mod tests {
         assert_eq!(scope.prefix_of("u"), Some("p"));
         assert_eq!(scope.resolve("q"), None);
         assert_eq!(scope.resolve("xml").unwrap().id, NamespaceId::XML);
-        scope.truncate(0);
+        scope.clear();
+        assert!(scope.buffer.is_empty());
         assert_eq!(scope.resolve("p"), None);
         assert_eq!(scope.resolve(""), Some(Resolved::NONE));
     }

@@ -8,6 +8,7 @@ mod fields;
 mod generated;
 mod hostile;
 mod places;
+mod round_trip;
 mod samples;
 mod well_formed;
 

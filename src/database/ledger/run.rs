@@ -66,7 +66,8 @@ async fn compare_and_set<E: Engine>(engine: &mut E, writes: &[Advance]) -> Resul
     parameters.push(text(engine.job()));
     parameters.extend(writes.iter().map(|write| group(write.group)));
     for write in &writes {
-        let before = Value::UInt(write.batch.0.saturating_sub(1));
+        // Before batch 0 there is none; NULL matches nothing.
+        let before = write.batch.0.checked_sub(1).map_or(Value::Null, Value::UInt);
         parameters.extend([group(write.group), before]);
     }
     for write in &writes {

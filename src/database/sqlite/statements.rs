@@ -22,7 +22,7 @@ pub(super) fn query(
     let fail = |error| classify("the ledger", error);
     let mut statement = connection.prepare_cached(text).map_err(fail)?;
     let columns = statement.column_count();
-    let mut rows = statement.query(params_from_iter(bound(parameters)?)).map_err(fail)?;
+    let mut rows = statement.query(params_from_iter(bound("the ledger", parameters)?)).map_err(fail)?;
     let mut found = Vec::new();
     while let Some(row) = rows.next().map_err(fail)? {
         let values = (0..columns).map(|index| row.get_ref(index).map(read));
@@ -53,11 +53,8 @@ pub(super) fn each(
 }
 
 fn run(label: &str, statement: &mut CachedStatement<'_>, row: &Row) -> Result<(), DatabaseError> {
-    let parameters = bound(row).map_err(|mut error| {
-        error.message = format!("{label}: {}", error.message);
-        error
-    })?;
-    let mut rows = statement.query(params_from_iter(parameters)).map_err(|error| classify(label, error))?;
+    let mut rows =
+        statement.query(params_from_iter(bound(label, row)?)).map_err(|error| classify(label, error))?;
     // A statement with RETURNING gives rows; they must be read for its effect.
     while rows.next().map_err(|error| classify(label, error))?.is_some() {}
     Ok(())
@@ -75,7 +72,8 @@ pub(super) fn lookup(
     let places = column_places(label, &lookup.columns, &column_names(&statement))?;
     let mut answers = Vec::with_capacity(rows.len());
     for (index, parameters) in rows.iter().enumerate() {
-        let mut found = statement.query(params_from_iter(bound(parameters)?)).map_err(fail)?;
+        let bound = bound(label, parameters).map_err(|error| error.at_row(index))?;
+        let mut found = statement.query(params_from_iter(bound)).map_err(fail)?;
         let answer = match found.next().map_err(fail)? {
             Some(row) => {
                 let values = places.iter().map(|place| row.get_ref(*place).map(read));
@@ -114,7 +112,7 @@ pub(super) fn check(connection: &Connection, steps: &Steps) -> Result<Vec<Findin
             finding(format!("{label}: SQLite sees {engine} parameters and the job {job}"));
         }
         if let Step::Lookup(lookup) = what {
-            let given: Vec<String> = prepared.column_names().into_iter().map(str::to_owned).collect();
+            let given: Vec<String> = prepared.column_names().map(str::to_owned).collect();
             for fault in column_faults(&lookup.columns, &given) {
                 finding(format!("{label}: {fault}"));
             }
@@ -124,9 +122,9 @@ pub(super) fn check(connection: &Connection, steps: &Steps) -> Result<Vec<Findin
 }
 
 fn column_names(statement: &CachedStatement<'_>) -> Vec<String> {
-    statement.column_names().into_iter().map(str::to_owned).collect()
+    statement.column_names().map(str::to_owned).collect()
 }
 
-fn bound(row: &Row) -> Result<Vec<rusqlite::types::Value>, DatabaseError> {
-    row.iter().map(bind).collect()
+fn bound(label: &str, row: &Row) -> Result<Vec<rusqlite::types::Value>, DatabaseError> {
+    row.iter().map(|value| bind(label, value)).collect()
 }

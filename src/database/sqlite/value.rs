@@ -13,12 +13,12 @@ use bytes::Bytes;
 use rusqlite::types::{Value as Stored, ValueRef};
 
 /// What is bound for a value.
-pub(super) fn bind(value: &Value) -> Result<Stored, DatabaseError> {
+pub(super) fn bind(label: &str, value: &Value) -> Result<Stored, DatabaseError> {
     Ok(match value {
         Value::Null => Stored::Null,
         Value::Text(text) => Stored::Text(text.clone()),
         Value::Int(number) => Stored::Integer(*number),
-        Value::UInt(number) => Stored::Integer(i64::try_from(*number).map_err(|_| too_large())?),
+        Value::UInt(number) => Stored::Integer(i64::try_from(*number).map_err(|_| too_large(label))?),
         Value::Decimal(number) => Stored::Text(number.as_str().to_owned()),
         Value::Bool(truth) => Stored::Integer(i64::from(*truth)),
         Value::Date(date) => Stored::Text(date.to_string()),
@@ -28,9 +28,9 @@ pub(super) fn bind(value: &Value) -> Result<Stored, DatabaseError> {
     })
 }
 
-fn too_large() -> DatabaseError {
+fn too_large(label: &str) -> DatabaseError {
     let sentence = "a number is over 9223372036854775807, the largest that SQLite keeps exactly";
-    DatabaseError::new(ErrorClass::Reject, sentence)
+    DatabaseError::new(ErrorClass::Reject, format!("{label}: {sentence}"))
 }
 
 /// What was read from a column.

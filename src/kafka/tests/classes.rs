@@ -41,7 +41,7 @@ fn codes_without_a_class_are_known_by_name() {
 #[test]
 fn an_error_says_what_was_done_and_what_was_said() {
     let error = LogError::by_code("sending record 3 to `out`", C::MessageSizeTooLarge, None);
-    insta::assert_snapshot!(error.message, @"");
+    insta::assert_snapshot!(error.message, @"sending record 3 to `out`: a record is over a size limit: message.max.bytes of the client, max.message.bytes of the topic, or the broker's (MSG_SIZE_TOO_LARGE)");
     let error = LogError::by_code("committing", C::Fenced, Some("Producer fenced by newer instance"));
-    insta::assert_snapshot!(error.message, @"");
+    insta::assert_snapshot!(error.message, @"committing: the producer is fenced: a newer one has its transactional id, or a transaction outlived its time-out (_FENCED: Producer fenced by newer instance)");
 }

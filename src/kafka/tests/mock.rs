@@ -68,7 +68,7 @@ fn an_existing_progress_topic_is_enough_where_topics_cannot_be_created() {
     assert_eq!(log.partition_counts(&setup.topics, SOON).unwrap(), [Some(1)]);
     assert_eq!(log.partition_counts(&["no-such-topic".to_owned()], SOON).unwrap(), [None]);
     setup.progress_topic = "missing".to_owned();
-    let error = open(setup).create_progress_topic(Duration::from_secs(5)).unwrap_err();
+    let error = open(setup).create_progress_topic(Duration::from_millis(500)).unwrap_err();
     assert!(error.message.contains("creating the progress topic `missing`"), "{error}");
     drop(server);
 }

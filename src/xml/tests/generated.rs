@@ -38,13 +38,14 @@ struct Pen {
 }
 
 impl Pen {
-    fn roll(&mut self, sides: u8) -> u8 {
+    fn roll(&mut self, sides: usize) -> usize {
         self.rolled += 1;
-        self.dice[self.rolled % self.dice.len()].wrapping_add((self.rolled / self.dice.len()) as u8) % sides
+        let round = self.rolled / self.dice.len();
+        (usize::from(self.dice[self.rolled % self.dice.len()]) + round) % sides
     }
 
     fn pick(&mut self, choices: &[&'static str]) -> &'static str {
-        choices[usize::from(self.roll(choices.len() as u8))]
+        choices[self.roll(choices.len())]
     }
 
     fn blank(&mut self) -> &'static str {
@@ -135,13 +136,13 @@ impl Pen {
         let middle = format!("{}{inner}{}", self.noise(), self.noise());
         let box_ = self.element(&own("box"), &note, &middle);
         let mut inside: Vec<String> = vec![name, amount, box_];
-        let turn = usize::from(self.roll(3));
+        let turn = self.roll(3);
         inside.rotate_left(turn);
         let inside: String = inside.into_iter().map(|part| format!("{}{part}", self.noise())).collect();
         let declare = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
         let mut attributes = vec![self.attribute(&declare, "urn:u"), self.attribute("id", &content.id)];
         attributes.push(self.pick(&["", " xmlns:w='urn:v'", " xmlns:n='urn:u'"]).to_owned());
-        let turn = usize::from(self.roll(3));
+        let turn = self.roll(3);
         attributes.rotate_left(turn);
         let root = self.element(&own("r"), &attributes.concat(), &inside);
         let head = self.pick(&["", "\u{feff}", "<?xml version='1.0' encoding='UTF-8'?>\r\n", "<!-- c -->\n"]);
@@ -179,7 +180,7 @@ fn splice_one_by_one(document: &str, marks: &[Mark], added: &[Added]) -> String 
     let mut out = document.to_owned();
     for (place, index) in order.iter().enumerate().rev() {
         let (mark, added) = (&marks[*index], &added[*index]);
-        let at = mark.offset as usize;
+        let at = usize::try_from(mark.offset).unwrap();
         let escaped = added.text.clone().unwrap();
         let escaped =
             escaped.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#13;");
@@ -218,7 +219,7 @@ proptest! {
         let decoded = decoder.decode(document.as_bytes())
             .map_err(|reason| TestCaseError::fail(format!("{reason}\n{document}")))?;
         let amount = content.amount.map_or(Value::Null, Value::Int);
-        prop_assert_eq!(&decoded.key, &[content.id.clone()]);
+        prop_assert_eq!(&decoded.key, std::slice::from_ref(&content.id));
         prop_assert_eq!(&decoded.values, &[text(&content.name), amount.clone(), text(&content.note)]);
 
         let added: Vec<Added> = content.added.iter()

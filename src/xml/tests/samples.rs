@@ -92,7 +92,7 @@ fn a_payment_order_with_a_byte_order_mark() {
     let check = |document: &str| {
         let decoded = payment().decode(document);
         assert_eq!(decoded.key, ["MSGID0002"]);
-        let shown: Vec<_> = decoded.values.iter().map(|value| crate::xml::text_of(value)).collect();
+        let shown: Vec<_> = decoded.values.iter().map(crate::xml::text_of).collect();
         let shown: Vec<_> = shown.iter().map(Option::as_deref).collect();
         assert_eq!(shown, [Some("201509280002"), Some("111.11"), Some("USD"), Some("2015-09-28"), None]);
     };

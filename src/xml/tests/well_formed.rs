@@ -171,7 +171,7 @@ fn reasons_never_quote_the_document() {
         format!("<a {secret}/>"),
         format!("<a b='{secret}' b='{secret}'/>"),
         format!("<a>&{secret};</a>"),
-        format!("{secret}"),
+        secret.to_owned(),
         format!("<{secret}:a/>"),
         format!("<a xmlns:{secret}=''/>"),
         format!("<?{secret} version='1.0'?><!DOCTYPE {secret}>"),

@@ -1,0 +1,52 @@
+//! What MariaDB alone does: its types, its locks, its errors, and going away. Every code here is provoked for real.
+
+use super::MySql;
+use super::session::MySqlSession;
+use crate::database::Advance;
+use crate::database::conformance::fixture::Fixture;
+use crate::job::Step;
+use crate::model::{BatchNumber, Incarnation, KeyGroup};
+use mysql_async::prelude::Queryable;
+use std::sync::Arc;
+
+mod locks;
+
+mod trouble;
+
+mod types;
+
+async fn session(fixture: &Fixture, steps: Vec<Step>) -> MySqlSession {
+    MySql::new(&fixture.spec(steps), "orders").unwrap().open().await.unwrap()
+}
+
+async fn variable(session: &mut MySqlSession, sql: &str) -> String {
+    session.conn().unwrap().query_first(sql).await.unwrap().unwrap()
+}
+
+fn write(group: u32, batch: u64, confirmed: Option<u64>) -> Advance {
+    Advance {
+        group: KeyGroup(group),
+        incarnation: Incarnation(1),
+        batch: BatchNumber(batch),
+        positions: "p".to_owned(),
+        outbox: Some(b"o".to_vec()),
+        confirmed: confirmed.map(BatchNumber),
+    }
+}
+
+#[test]
+fn sessions_are_alike_whatever_the_server_says() {
+    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
+        let mut session = session(&fixture, Vec::new()).await;
+        assert_eq!(variable(&mut session, "SELECT @@tx_isolation").await, "READ-COMMITTED");
+        assert_eq!(variable(&mut session, "SELECT @@time_zone").await, "+00:00");
+        assert_eq!(variable(&mut session, "SELECT @@character_set_client").await, "utf8mb4");
+        assert_eq!(variable(&mut session, "SELECT @@character_set_results").await, "utf8mb4");
+        assert!(variable(&mut session, "SELECT @@sql_mode").await.contains("STRICT_ALL_TABLES"));
+        assert_eq!(variable(&mut session, "SELECT @@max_statement_time").await, "31.000000");
+        assert!(session.server.bulk);
+        // Over TCP, never by a socket that the driver found on its own.
+        let host = "SELECT host FROM information_schema.processlist WHERE id = connection_id()";
+        assert!(variable(&mut session, host).await.starts_with("127.0.0.1:"));
+    });
+}

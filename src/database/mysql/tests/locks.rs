@@ -1,0 +1,78 @@
+//! Who waits for whom, and who must not.
+
+use super::{session, write};
+use crate::database::conformance::fixture::{Fixture, error, store};
+use crate::database::{ErrorClass, Session};
+use crate::model::{KeyGroup, Value};
+use mysql_async::prelude::Queryable;
+use std::sync::Arc;
+
+#[test]
+fn a_lock_that_is_held_and_a_deadlock_are_contention() {
+    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (id INT PRIMARY KEY, v INT)").await;
+        fixture.sql("INSERT INTO t VALUES (1, 0), (2, 0)").await;
+        let steps = || vec![store("UPDATE t SET v = v + 1 WHERE id = ?")];
+        let (mut one, mut two) = (session(&fixture, steps()).await, session(&fixture, steps()).await);
+        let row = |id| vec![vec![Value::Int(id)]];
+        let first = row(1);
+        let second = row(2);
+        one.begin().await.unwrap();
+        one.store(0, &first).await.unwrap();
+        two.begin().await.unwrap();
+        two.store(0, &second).await.unwrap();
+        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+        let waited = error(two.store(0, &first).await);
+        assert_eq!((waited.code, waited.class), (Some(1205), ErrorClass::Contention), "{waited}");
+        assert!(!waited.broken && !waited.rolled_back);
+        // Crossed: one waits for two, and two asks for what one has.
+        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
+        let crossing = tokio::spawn(async move {
+            let done = one.store(0, &row(2)).await;
+            (one, done)
+        });
+        let other = two.store(0, &first).await;
+        let (mut one, crossed) = match other {
+            Err(_) => {
+                two.rollback().await.unwrap();
+                crossing.await.unwrap()
+            }
+            Ok(()) => {
+                two.rollback().await.unwrap();
+                crossing.await.unwrap()
+            }
+        };
+        let deadlock = error(other.and(crossed));
+        assert_eq!((deadlock.code, deadlock.class), (Some(1213), ErrorClass::Contention), "{deadlock}");
+        assert!(deadlock.rolled_back && !deadlock.broken);
+        one.rollback().await.unwrap();
+    });
+}
+
+#[test]
+fn key_groups_of_two_sessions_never_wait_for_each_other() {
+    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
+        let mut one = session(&fixture, Vec::new()).await;
+        let mut two = session(&fixture, Vec::new()).await;
+        one.create_ledger().await.unwrap();
+        one.claim(&[1, 2, 3, 4].map(KeyGroup)).await.unwrap();
+        for session in [&mut one, &mut two] {
+            session.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+        }
+        for batch in 1..=4 {
+            let before = (batch > 1).then(|| batch - 1);
+            one.begin().await.unwrap();
+            two.begin().await.unwrap();
+            // Group 1 has nothing new in the outbox: the row behind its confirmed one is group 2's.
+            let mut quiet = write(1, batch, before);
+            quiet.outbox = if batch % 2 == 1 { quiet.outbox } else { None };
+            assert!(two.advance(&[write(2, batch, before), write(4, batch, before)]).await.unwrap());
+            assert!(one.advance(&[quiet, write(3, batch, before)]).await.unwrap());
+            one.commit().await.unwrap();
+            two.commit().await.unwrap();
+        }
+        let left = one.outbox(&[1, 2, 3, 4].map(KeyGroup)).await.unwrap();
+        let left: Vec<_> = left.iter().map(|row| (row.group.0, row.batch.0)).collect();
+        assert_eq!(left, [(2, 4), (3, 4), (4, 4)]);
+    });
+}

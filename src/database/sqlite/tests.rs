@@ -1,0 +1,152 @@
+//! What SQLite alone does: one file, one writer, no types to speak of.
+
+use super::session::SqliteSession;
+use crate::database::conformance::fixture::{Fixture, error, lookup, store, text};
+use crate::database::steps::Steps;
+use crate::database::{DatabaseError, ErrorClass, Session, open};
+use crate::job::DatabaseKind;
+use crate::model::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+fn path(fixture: &Fixture) -> &str {
+    match &fixture.kind {
+        DatabaseKind::Sqlite { path } => path,
+        DatabaseKind::MySql { .. } => panic!("not SQLite"),
+    }
+}
+
+#[test]
+fn a_missing_folder_is_found_at_open() {
+    let mut spec = Fixture::sqlite().spec(Vec::new());
+    spec.kind = DatabaseKind::Sqlite { path: "no/such/folder/t.db".to_owned() };
+    let missing = error(open(&spec, "orders").map(|_| ()));
+    assert_eq!(missing.class, ErrorClass::Misconfigured);
+    assert!(missing.message.contains("the folder does not exist"), "{missing}");
+}
+
+#[test]
+fn the_session_is_durable_and_keeps_foreign_keys() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        let pragmas =
+            [("journal_mode", text("wal")), ("synchronous", Value::Int(2)), ("foreign_keys", Value::Int(1))];
+        let steps =
+            pragmas.iter().map(|(name, _)| lookup(&format!("SELECT {name} FROM pragma_{name}"), &[name]));
+        let mut session = fixture.session(steps.collect()).await;
+        for (step, (name, value)) in pragmas.into_iter().enumerate() {
+            assert_eq!(session.lookup(step, &[Vec::new()]).await.unwrap(), [Some(vec![value])], "{name}");
+        }
+    });
+}
+
+#[test]
+fn somebody_elses_lock_is_an_outage_and_passes() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        let mut session = fixture.ledger(vec![store("INSERT INTO t (id) VALUES (?)")]).await;
+        fixture.sql("CREATE TABLE t (id INT)").await;
+        let other = rusqlite::Connection::open(path(&fixture)).unwrap();
+        other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (7)").unwrap();
+        let locked = error(session.begin().await);
+        assert_eq!(
+            (locked.class, locked.broken, locked.code),
+            (ErrorClass::Outage, false, Some(5)),
+            "{locked}"
+        );
+        assert_eq!(error(session.probe().await).class, ErrorClass::Outage);
+        other.execute_batch("COMMIT").unwrap();
+        session.probe().await.unwrap();
+        session.begin().await.unwrap();
+        session.store(0, &[vec![Value::Int(8)]]).await.unwrap();
+        session.commit().await.unwrap();
+        assert_eq!(fixture.column("SELECT id FROM t ORDER BY id").await, ["7", "8"]);
+    });
+}
+
+#[test]
+fn sessions_of_one_process_wait_for_their_turn() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (id INT)").await;
+        let database = fixture.open(vec![store("INSERT INTO t (id) VALUES (?)")]);
+        let mut tasks = Vec::new();
+        for task in 0..8_i64 {
+            let database = Arc::clone(&database);
+            tasks.push(tokio::spawn(async move {
+                let mut session = database.connect().await?;
+                for _ in 0..10 {
+                    session.begin().await?;
+                    session.store(0, &[vec![Value::Int(task)]]).await?;
+                    session.commit().await?;
+                }
+                Ok::<(), DatabaseError>(())
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["80"]);
+    });
+}
+
+#[test]
+fn a_call_that_is_given_up_gives_its_turn_back() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (id INT)").await;
+        let database = fixture.open(vec![store("INSERT INTO t (id) VALUES (?)")]);
+        let mut session = database.connect().await.unwrap();
+        session.begin().await.unwrap();
+        let rows = vec![vec![Value::Int(1)]; 50_000];
+        let given_up =
+            tokio::time::timeout(std::time::Duration::from_micros(1), session.store(0, &rows)).await;
+        assert!(given_up.is_err());
+        let lost = error(session.commit().await);
+        assert_eq!((lost.class, lost.broken), (ErrorClass::Outage, true));
+        drop(session);
+        let mut other = database.connect().await.unwrap();
+        other.begin().await.unwrap();
+        other.commit().await.unwrap();
+        assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["0"]);
+    });
+}
+
+#[test]
+fn a_full_file_is_an_outage() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (raw BLOB)").await;
+        let steps =
+            Arc::new(Steps::new(&fixture.spec(vec![store("INSERT INTO t (raw) VALUES (randomblob(?))")])));
+        let connection = super::open(Path::new(path(&fixture))).unwrap();
+        connection.pragma_update(None, "max_page_count", 20).unwrap();
+        let mut session = SqliteSession::new(connection, Arc::from("orders"), steps, Arc::default());
+        session.begin().await.unwrap();
+        let full = error(session.store(0, &[vec![Value::Int(10)], vec![Value::Int(1_000_000)]]).await);
+        assert_eq!((full.class, full.code, full.row), (ErrorClass::Outage, Some(13), Some(1)), "{full}");
+        session.rollback().await.unwrap();
+        assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["0"]);
+    });
+}
+
+#[test]
+fn rejects_of_many_kinds() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE p (id INTEGER PRIMARY KEY)").await;
+        fixture.sql("CREATE TABLE t (id INTEGER, p INTEGER REFERENCES p (id)) STRICT").await;
+        fixture
+            .sql("CREATE TRIGGER no BEFORE INSERT ON t WHEN new.id = 9 BEGIN SELECT RAISE(ABORT, 'SECRET'); END")
+            .await;
+        let mut session = fixture.session(vec![store("INSERT INTO t (id, p) VALUES (?, ?)")]).await;
+        let cases = [
+            (vec![text("SECRET"), Value::Null], Some(3091)),
+            (vec![Value::Int(1), Value::Int(5)], Some(787)),
+            (vec![Value::Int(9), Value::Null], Some(1811)),
+            (vec![Value::UInt(u64::MAX), Value::Null], None),
+        ];
+        for (row, code) in cases {
+            session.begin().await.unwrap();
+            let refused = error(session.store(0, &[vec![Value::Int(1), Value::Null], row]).await);
+            assert_eq!((refused.class, refused.code, refused.row), (ErrorClass::Reject, code, Some(1)), "{refused}");
+            assert!(!refused.message.contains("SECRET"), "{refused}");
+            assert!(!refused.rolled_back);
+            session.rollback().await.unwrap();
+        }
+    });
+}
