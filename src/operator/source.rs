@@ -40,11 +40,12 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
     let mut builder = OperatorBuilder::new("1-source".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let (handle, heard): (_, StreamVec<'scope, Epoch, Epoch>) = scope.feedback(Default::default());
-    // No summary to any output: what is heard from other sources must not hold back what this one says.
-    let mut heard = builder.new_input_connection(heard, Pipeline, []);
     let (records_out, records) = builder.new_output::<Vec<ReadRecord>>();
     let (covered_out, covered) = builder.new_output::<Vec<Covered>>();
     let (minted_out, minted) = builder.new_output::<Vec<Epoch>>();
+    // Behind the outputs and with no summary to any of them: what is heard from other sources must not hold back what
+    // this one says.
+    let mut heard = builder.new_input_connection(heard, Pipeline, []);
     let mut records_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<ReadRecord>>>::from(records_out);
     let mut covered_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Covered>>>::from(covered_out);
     let mut minted_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Epoch>>>::from(minted_out);
