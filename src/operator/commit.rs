@@ -77,12 +77,13 @@ pub fn commit<'scope>(
         let mut capability = Some(capabilities);
         let mut ledger = Pending::new(setup);
         move |frontiers| {
-            covered.for_each_stamp(|capability, data| {
+            // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
+            covered.for_each(|capability, data| {
                 if let Some(epoch) = capability.least().copied() {
-                    ledger.opened(epoch, data.flat_map(|list| list.drain(..)));
+                    ledger.opened(epoch, data.drain(..));
                 }
             });
-            sunk.for_each_stamp(|_, data| data.for_each(Vec::clear));
+            sunk.for_each(|_, data| data.clear());
             let closed = frontiers.iter().map(MutableAntichain::frontier);
             let closed = closed.filter_map(|frontier| frontier.first().copied()).min();
             ledger.close_before(closed);

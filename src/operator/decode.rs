@@ -42,9 +42,10 @@ pub fn decode<'scope>(
         // A record that halts the job keeps its epoch open: its offset must never be committed.
         let mut unsettled = Vec::new();
         move |input, output| {
-            input.for_each_stamp(|capability, data| {
+            // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
+            input.for_each(|capability, data| {
                 let mut session = output.session(&capability);
-                for record in data.flat_map(|list| list.drain(..)) {
+                for record in data.drain(..) {
                     let event = read(record, &spec, &mut decoder);
                     match (&event.body, spec.rejects.unreadable) {
                         (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),

@@ -108,10 +108,11 @@ pub fn gate<'scope>(
             let mut actions = Vec::new();
             shell.take_confirmations(&mut actions);
             shell.take_reports(&mut actions);
-            input.for_each_stamp(|capability, data| {
+            // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
+            input.for_each(|capability, data| {
                 let epoch = capability.least().copied();
                 if let Some((epoch, capability)) = epoch.zip(capability.retain_least(0)) {
-                    for event in data.flat_map(|list| list.drain(..)) {
+                    for event in data.drain(..) {
                         shell.epochs.open(epoch, &capability);
                         shell.machine.step(Input::Arrived(Queued { epoch, event }), &mut actions);
                     }

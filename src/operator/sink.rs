@@ -67,9 +67,10 @@ pub fn sink<'scope>(
         move |_frontiers| {
             let mut actions = Vec::new();
             shell.take_reports(&mut actions);
-            input.for_each_stamp(|capability, data| {
+            // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
+            input.for_each(|capability, data| {
                 if let Some(capability) = capability.retain_least(0) {
-                    for batch in data.flat_map(|list| list.drain(..)) {
+                    for batch in data.drain(..) {
                         shell.held.insert((batch.group, batch.number), capability.clone());
                         shell.machine.step(Input::Stored(batch), &mut actions);
                     }

@@ -57,7 +57,7 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
         move |_frontiers| {
             let _alive = &reader;
             let mut newest = None;
-            heard.for_each_stamp(|_, data| newest = newest.max(data.flat_map(|list| list.drain(..)).max()));
+            heard.for_each(|_, data| newest = newest.max(data.drain(..).max()));
             if let Some(newest) = newest {
                 clock.step_behind(newest);
             }

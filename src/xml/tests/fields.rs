@@ -256,7 +256,8 @@ fn jobs_that_cannot_be() {
     assert!(error(&Job::new().add("@a", "x")).contains("ends at an attribute"));
     assert!(error(&Job::new().add("a", "1x")).contains("not the name of an element"));
     let mut job = Job::new().add("a", "x");
-    job.additions[0].attributes = vec![("p:a".into(), crate::job::Content::Value(crate::job::ValueRef::Field(0)))];
+    job.additions[0].attributes =
+        vec![("p:a".into(), crate::job::Content::Value(crate::job::ValueRef::Field(0)))];
     assert!(error(&job).contains("`p:a` is not the name of an attribute"));
     job.limits.document_bytes = 1 << 33;
     assert!(error(&job).contains("limits.document_bytes"));
