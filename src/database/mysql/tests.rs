@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 mod locks;
 
+mod stores;
+
 mod trouble;
 
 mod types;

@@ -7,6 +7,7 @@ use crate::database::mysql::MySql;
 use crate::database::{Database, DatabaseError, ErrorClass, Session, open};
 use crate::job::{DatabaseKind, Secret};
 use crate::model::{KeyGroup, Value};
+use std::io::Read;
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
@@ -149,10 +150,18 @@ fn a_server_that_never_answers_is_an_outage_in_time() {
     runtime().block_on(async {
         let mut database = MySql::new(&spec, "orders").unwrap();
         database.connect_deadline = Duration::from_millis(100);
-        let frozen = error(database.connect().await);
+        let (accepted, frozen) = {
+            let accepting = std::thread::spawn(move || (silent.accept().unwrap().0, silent));
+            let frozen = error(database.connect().await);
+            (accepting.join().unwrap(), frozen)
+        };
         assert_eq!((frozen.class, frozen.broken), (ErrorClass::Outage, true));
         assert!(frozen.message.contains("no answer within 100ms"), "{frozen}");
-        drop(silent);
+        // Nothing of the attempt is left: the peer sees its end, though it never answers.
+        let (mut accepted, silent) = accepted;
+        accepted.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        assert_eq!(accepted.read(&mut [0; 16]).unwrap(), 0);
+        drop((accepted, silent));
         let refused = error(database.connect().await);
         assert_eq!((refused.class, refused.broken), (ErrorClass::Outage, true));
         assert!(refused.message.contains("refused"), "{refused}");
