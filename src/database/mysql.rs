@@ -84,14 +84,14 @@ impl MySql {
     }
 
     async fn open(&self) -> Result<MySqlSession, DatabaseError> {
-        let fail = |error| error::classify(&self.at(), error).broken();
+        let fail = |error| error::classify(&self.at(), error).session_lost();
         let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
         let asked = "SELECT VERSION(), @@max_allowed_packet";
         let row: Option<mysql_async::Row> = conn.query_first(asked).await.map_err(fail)?;
         let server = row.and_then(|row| Some(Server::from_version(&row.get::<String, _>(0)?, row.get(1)?)));
         let server = server.ok_or_else(|| {
             let message = format!("{}: the server does not say what it is", self.at());
-            DatabaseError::new(ErrorClass::Unknown, message).broken()
+            DatabaseError::new(ErrorClass::Unknown, message).session_lost()
         })?;
         for text in session_setup(server, self.statement_deadline_s) {
             conn.query_drop(text).await.map_err(fail)?;
@@ -110,7 +110,7 @@ impl Database for MySql {
                 }
                 Err(_) => {
                     let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
-                    Err(DatabaseError::new(ErrorClass::Outage, message).broken())
+                    Err(DatabaseError::new(ErrorClass::Outage, message).session_lost())
                 }
             }
         })

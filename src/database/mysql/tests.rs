@@ -49,6 +49,6 @@ fn sessions_are_alike_whatever_the_server_says() {
         assert!(session.server.bulk);
         // Over TCP, never by a socket that the driver found on its own.
         let host = "SELECT host FROM information_schema.processlist WHERE id = connection_id()";
-        assert!(variable(&mut session, host).await.starts_with("127.0.0.1:"));
+        assert!(variable(&mut session, host).await.contains(':'));
     });
 }
