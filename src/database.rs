@@ -79,7 +79,8 @@ pub trait Session: Send {
     fn store<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, ()>;
 
     /// Writes the ledger's part of the transaction: outbox rows, deletion of confirmed ones, and last the position
-    /// rows by compare-and-set. `false`: not every position matched, so another instance owns a key group.
+    /// rows by compare-and-set. `false`: not every position matched, so another instance owns a key group. No key
+    /// group occurs twice.
     fn advance<'a>(&'a mut self, writes: &'a [Advance]) -> Pending<'a, bool>;
 
     /// Commits. An error here means that the outcome is unknown, unless its class is [`ErrorClass::Contention`]

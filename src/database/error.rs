@@ -26,7 +26,7 @@ impl DatabaseError {
     }
 
     /// The same error on a session that must not be used any more.
-    pub(super) fn broken(mut self) -> DatabaseError {
+    pub(super) fn session_lost(mut self) -> DatabaseError {
         self.broken = true;
         self
     }

@@ -9,7 +9,6 @@
 use super::steps::Steps;
 use super::{Database, DatabaseError, ErrorClass, Pending, Session};
 use crate::job::{DatabaseKind, DatabaseSpec};
-use closing::Closing;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
 use session::MySqlSession;
@@ -23,8 +22,6 @@ mod error;
 mod value;
 
 mod session;
-
-mod closing;
 
 mod lookup;
 
@@ -45,7 +42,7 @@ const SQL_MODE: &str =
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A MySQL or MariaDB server.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct MySql {
     options: Opts,
     job: Arc<str>,
@@ -86,34 +83,36 @@ impl MySql {
         format!("connecting to {}:{}", self.options.ip_or_hostname(), self.options.tcp_port())
     }
 
-    /// Opens a session with no deadline but the caller's.
-    async fn open(self) -> Result<MySqlSession, DatabaseError> {
-        let fail = |error| error::classify(&self.at(), error).broken();
+    async fn open(&self) -> Result<MySqlSession, DatabaseError> {
+        let fail = |error| error::classify(&self.at(), error).session_lost();
         let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
         let asked = "SELECT VERSION(), @@max_allowed_packet";
         let row: Option<mysql_async::Row> = conn.query_first(asked).await.map_err(fail)?;
         let server = row.and_then(|row| Some(Server::from_version(&row.get::<String, _>(0)?, row.get(1)?)));
         let server = server.ok_or_else(|| {
             let message = format!("{}: the server does not say what it is", self.at());
-            DatabaseError::new(ErrorClass::Unknown, message).broken()
+            DatabaseError::new(ErrorClass::Unknown, message).session_lost()
         })?;
         for text in session_setup(server, self.statement_deadline_s) {
             conn.query_drop(text).await.map_err(fail)?;
         }
-        Ok(MySqlSession::new(conn, server, self.job, self.steps))
+        Ok(MySqlSession::new(conn, server, Arc::clone(&self.job), Arc::clone(&self.steps)))
     }
 }
 
 impl Database for MySql {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
-        let opening = Closing::new(Box::pin(self.clone().open()));
         Box::pin(async move {
-            let opened = tokio::time::timeout(self.connect_deadline, opening).await.map_err(|_| {
-                let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
-                DatabaseError::new(ErrorClass::Outage, message).broken()
-            })?;
-            let session: Box<dyn Session> = Box::new(opened?);
-            Ok(session)
+            match tokio::time::timeout(self.connect_deadline, self.open()).await {
+                Ok(opened) => {
+                    let session: Box<dyn Session> = Box::new(opened?);
+                    Ok(session)
+                }
+                Err(_) => {
+                    let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
+                    Err(DatabaseError::new(ErrorClass::Outage, message).session_lost())
+                }
+            }
         })
     }
 }

@@ -12,8 +12,9 @@ use super::{Database, DatabaseError, ErrorClass, Pending, Session};
 use crate::job::DatabaseSpec;
 use rusqlite::Connection;
 use session::SqliteSession;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex as StdMutex, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::Mutex;
 
@@ -51,9 +52,26 @@ impl Sqlite {
             let message = format!("sqlite:{}: the folder does not exist; create it", path.display());
             return Err(DatabaseError::new(ErrorClass::Misconfigured, message));
         }
-        let steps = Arc::new(Steps::new(spec));
-        Ok(Sqlite { path, job: Arc::from(job), steps, turn: Arc::new(Mutex::new(())) })
+        let turn = turn_of(&path, folder);
+        Ok(Sqlite { path, job: Arc::from(job), steps: Arc::new(Steps::new(spec)), turn })
     }
+}
+
+/// The turns of the files that are open in this process.
+static TURNS: StdMutex<BTreeMap<PathBuf, Weak<Mutex<()>>>> = StdMutex::new(BTreeMap::new());
+
+/// One turn per file, however many times the file is opened.
+fn turn_of(path: &Path, folder: &Path) -> Arc<Mutex<()>> {
+    let folder = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let name = folder.join(path.file_name().unwrap_or_default());
+    let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(turn) = turns.get(&name).and_then(Weak::upgrade) {
+        return turn;
+    }
+    let turn = Arc::new(Mutex::new(()));
+    turns.retain(|_, turn| turn.strong_count() > 0);
+    turns.insert(name, Arc::downgrade(&turn));
+    turn
 }
 
 impl Database for Sqlite {
@@ -71,7 +89,7 @@ impl Database for Sqlite {
 
 fn open(path: &Path) -> Result<Connection, DatabaseError> {
     let doing = format!("opening sqlite:{}", path.display());
-    let fail = |error| error::classify(&doing, error).broken();
+    let fail = |error| error::classify(&doing, error).session_lost();
     let connection = Connection::open(path).map_err(fail)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(fail)?;
     // The journal's mode is kept in the file; setting it again needs no lock.

@@ -66,7 +66,7 @@ pub(super) const TABLE: &[Known] = table! {
     Outage Lost All [1129] "the server blocks this host after failed connections (FLUSH HOSTS lifts it)";
     Outage Open All [1461] "the server holds as many prepared statements as it may (max_prepared_stmt_count)";
     Outage Lost All [1053, 1077, 1078, 1079, 1080] "the server is shutting down";
-    Outage Lost All [1152, 1158, 1159, 1160, 1161, 1184, 1927, 3169, 4031] "the server ended this connection";
+    Outage Lost All [1043, 1152, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1927, 3169, 4031] "the server ended this connection";
     Outage Lost All [1047, 3168] "the server (or this node of the cluster) is not ready for work";
     Outage Lost All [1243] "the server has lost the session's prepared statements";
     Outage Open All [1317, 1969, 3024] "the statement was interrupted, or ran longer than the server allows";
@@ -75,7 +75,7 @@ pub(super) const TABLE: &[Known] = table! {
     Outage Open All [1223] "a global read lock holds writes back";
     Outage Open All [1021, 1114] "a disk, a tablespace or a table is full";
     Outage Open Nothing [3, 1026] "the server could not write a file (a full disk, mostly)";
-    Outage Open Nothing [1015, 1016, 1017, 1023, 1024, 1030, 1034, 1194, 1195] "the storage engine failed or a table is damaged";
+    Outage Open Nothing [1015, 1016, 1017, 1023, 1024, 1028, 1030, 1034, 1194, 1195] "the storage engine failed or a table is damaged";
     Outage Open All [1037, 1038, 1041, 1135, 1637] "the server is out of memory, threads or transaction slots";
     Outage Lost All [1180, 1181, 3100] "the server failed in the middle of a COMMIT or ROLLBACK";
 
@@ -90,7 +90,8 @@ pub(super) const TABLE: &[Known] = table! {
     // This can never be stored as it is.
     Reject Open All [1048] "a column that must not be NULL got NULL";
     Reject Open All [1364] "a column without a default value got no value";
-    Reject Open Key [1022, 1062, 1169, 1586, 1557, 1761, 1762, 1859] "a row with this key exists";
+    Reject Open Key [1022, 1062, 1169, 1586, 1859] "a row with this key exists";
+    Reject Open Nothing [1557, 1761, 1762] "a foreign key would make a row with this key twice";
     Reject Open All [1216, 1452] "the row refers to a row of another table that does not exist";
     Reject Open All [1217, 1451] "another table's row still refers to this row";
     Reject Open Column [1406] "the value is longer than its column";
@@ -122,7 +123,7 @@ pub(super) const TABLE: &[Known] = table! {
     Misconfigured Open All [1305, 1318, 1582, 1583, 1584, 1630, 1128] "a function or procedure does not exist, or takes other arguments";
     Misconfigured Open All [1055, 1056, 1111, 1140] "grouping and aggregates do not fit";
     Misconfigured Open All [1066, 1093, 1096, 1248, 1442] "a table is used in a way that SQL does not allow here";
-    Misconfigured Open All [1176, 1072] "an index or key column does not exist";
+    Misconfigured Open All [1005, 1050, 1071, 1072, 1176] "a table, an index or a key column cannot be made or used so";
     Misconfigured Open All [1115, 1253, 1267, 1270, 1271, 1273] "character sets or collations do not fit";
     Misconfigured Open All [1193, 1231, 1298] "a server variable or time zone does not exist";
     Misconfigured Open All [1235, 1286, 1295, 1210] "the server does not support this statement in this form";

@@ -20,7 +20,7 @@ pub(super) fn classify(doing: &str, error: Error) -> DatabaseError {
             DatabaseError::new(ErrorClass::Misconfigured, format!("{doing}: the URL is refused"))
         }
         Error::Other(_) => {
-            DatabaseError::new(ErrorClass::Unknown, format!("{doing}: the driver failed")).broken()
+            DatabaseError::new(ErrorClass::Unknown, format!("{doing}: the driver failed")).session_lost()
         }
     }
 }
@@ -31,8 +31,8 @@ fn server(doing: &str, error: &ServerError) -> DatabaseError {
     let sentence = known.map_or("the server answered with an error that is in no table", |row| row.sentence);
     let shown = match known.map(|row| row.shows) {
         Some(Shows::All) => Some(error.message.clone()),
-        Some(Shows::Column) => tail(&error.message, "column "),
-        Some(Shows::Key) => tail(&error.message, "key "),
+        Some(Shows::Column) => column(&error.message),
+        Some(Shows::Key) => error.message.rsplit_once("for key ").map(|(_, name)| format!("key {name}")),
         Some(Shows::Nothing) => None,
         None => Some(without_quoted(&error.message)),
     };
@@ -50,17 +50,15 @@ fn server(doing: &str, error: &ServerError) -> DatabaseError {
 }
 
 fn io(doing: &str, error: &IoError) -> DatabaseError {
-    let too_large = mysql_async_too_large(error);
-    if too_large {
+    if is_too_large(error) {
         let sentence = "the statement is larger than the server takes (max_allowed_packet)";
-        return DatabaseError::new(ErrorClass::Reject, format!("{doing}: {sentence}")).broken();
+        return DatabaseError::new(ErrorClass::Reject, format!("{doing}: {sentence}")).session_lost();
     }
     // An I/O error's text is the operating system's, or the driver's about packets: no values.
     let message = format!("{doing}: the connection failed: {}", io_text(error));
-    DatabaseError::new(ErrorClass::Outage, message).broken()
+    DatabaseError::new(ErrorClass::Outage, message).session_lost()
 }
 
-#[allow(clippy::infallible_destructuring_match, reason = "with the feature `tls` there is a second variant")]
 fn io_text(error: &IoError) -> String {
     match error {
         IoError::Io(error) => error.to_string(),
@@ -70,7 +68,7 @@ fn io_text(error: &IoError) -> String {
 }
 
 /// The driver refuses a packet over the server's limit before it sends it, and says so in text only.
-fn mysql_async_too_large(error: &IoError) -> bool {
+fn is_too_large(error: &IoError) -> bool {
     io_text(error).contains("larger than max_allowed_packet")
 }
 
@@ -101,15 +99,15 @@ fn driver(doing: &str, error: &DriverError) -> DatabaseError {
         }
         _ => (ErrorClass::Unknown, "the driver did not understand the server"),
     };
-    DatabaseError::new(class, format!("{doing}: {sentence}")).broken()
+    DatabaseError::new(class, format!("{doing}: {sentence}")).session_lost()
 }
 
-/// The name behind the last `word`, at the text's end. Values stand before it, so that nothing in a value can
-/// pass for the name.
-fn tail(message: &str, word: &str) -> Option<String> {
-    let (_, name) = message.rsplit_once(&format!("for {word}"))?;
-    let name = name.rsplit_once(" at row ").map_or(name, |(name, _)| name);
-    Some(format!("{word}{name}"))
+/// The column of a text that ends with `for column NAME at row N`. Values stand before that, so that nothing in a
+/// value can pass for the name.
+fn column(message: &str) -> Option<String> {
+    let (message, row) = message.rsplit_once(" at row ")?;
+    let (_, name) = message.rsplit_once("for column ")?;
+    row.bytes().all(|b| b.is_ascii_digit()).then(|| format!("column {name}"))
 }
 
 /// The text without everything between its first and its last quote.
@@ -151,6 +149,8 @@ mod tests {
         );
         let cast = of(1292, "Truncated incorrect DOUBLE value: 'SECRET'");
         assert!(!cast.message.contains("SECRET"), "{}", cast.message);
+        let sly = of(1292, "Truncated incorrect DOUBLE value: 'x for column SECRET at row 1'");
+        assert!(!sly.message.contains("SECRET"), "{}", sly.message);
         let unknown = of(9999, "Bad thing 'SEC' and 'RET' in it");
         assert_eq!(unknown.class, ErrorClass::Unknown);
         assert!(unknown.message.contains("Bad thing ... in it"), "{}", unknown.message);

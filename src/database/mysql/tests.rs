@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 mod locks;
 
+mod stores;
+
 mod trouble;
 
 mod types;
@@ -20,7 +22,7 @@ async fn session(fixture: &Fixture, steps: Vec<Step>) -> MySqlSession {
 }
 
 async fn variable(session: &mut MySqlSession, sql: &str) -> String {
-    session.conn().unwrap().query_first(sql).await.unwrap().unwrap()
+    session.conn.query_first(sql).await.unwrap().unwrap()
 }
 
 fn write(group: u32, batch: u64, confirmed: Option<u64>) -> Advance {
@@ -47,6 +49,6 @@ fn sessions_are_alike_whatever_the_server_says() {
         assert!(session.server.bulk);
         // Over TCP, never by a socket that the driver found on its own.
         let host = "SELECT host FROM information_schema.processlist WHERE id = connection_id()";
-        assert!(variable(&mut session, host).await.starts_with("127.0.0.1:"));
+        assert!(variable(&mut session, host).await.contains(':'));
     });
 }

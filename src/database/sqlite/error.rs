@@ -22,7 +22,7 @@ pub(super) fn classify(doing: &str, error: Error) -> DatabaseError {
         Error::Utf8Error(..) => {
             DatabaseError::new(ErrorClass::Reject, format!("{doing}: a text in the database is not UTF-8"))
         }
-        _ => DatabaseError::new(ErrorClass::Unknown, format!("{doing}: the driver failed")).broken(),
+        _ => DatabaseError::new(ErrorClass::Unknown, format!("{doing}: the driver failed")).session_lost(),
     }
 }
 

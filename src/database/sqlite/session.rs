@@ -38,7 +38,7 @@ struct Inner {
 
 /// The connection went down with a call that nobody waited for.
 pub(super) fn lost() -> DatabaseError {
-    DatabaseError::new(ErrorClass::Outage, "the session was given up in the middle of a call").broken()
+    DatabaseError::new(ErrorClass::Outage, "the session was given up in the middle of a call").session_lost()
 }
 
 impl SqliteSession {

@@ -66,10 +66,10 @@ fn somebody_elses_lock_is_an_outage_and_passes() {
 fn sessions_of_one_process_wait_for_their_turn() {
     Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
         fixture.sql("CREATE TABLE t (id INT)").await;
-        let database = fixture.open(vec![store("INSERT INTO t (id) VALUES (?)")]);
         let mut tasks = Vec::new();
         for task in 0..8_i64 {
-            let database = Arc::clone(&database);
+            // However many times the process opens the file.
+            let database = fixture.open(vec![store("INSERT INTO t (id) VALUES (?)")]);
             tasks.push(tokio::spawn(async move {
                 let mut session = database.connect().await?;
                 for _ in 0..10 {

@@ -2,8 +2,8 @@
 
 use super::{session, write};
 use crate::database::conformance::fixture::{Fixture, error, store};
-use crate::database::{ErrorClass, Session};
-use crate::model::{KeyGroup, Value};
+use crate::database::{DatabaseError, ErrorClass, Session};
+use crate::model::{BatchNumber, KeyGroup, Value};
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
@@ -21,12 +21,12 @@ fn a_lock_that_is_held_and_a_deadlock_are_contention() {
         one.store(0, &first).await.unwrap();
         two.begin().await.unwrap();
         two.store(0, &second).await.unwrap();
-        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+        two.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
         let waited = error(two.store(0, &first).await);
         assert_eq!((waited.code, waited.class), (Some(1205), ErrorClass::Contention), "{waited}");
         assert!(!waited.broken && !waited.rolled_back);
         // Crossed: one waits for two, and two asks for what one has.
-        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
+        two.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
         let crossing = tokio::spawn(async move {
             let done = one.store(0, &row(2)).await;
             (one, done)
@@ -57,7 +57,7 @@ fn key_groups_of_two_sessions_never_wait_for_each_other() {
         one.create_ledger().await.unwrap();
         one.claim(&[1, 2, 3, 4].map(KeyGroup)).await.unwrap();
         for session in [&mut one, &mut two] {
-            session.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+            session.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
         }
         for batch in 1..=4 {
             let before = (batch > 1).then(|| batch - 1);
@@ -74,5 +74,41 @@ fn key_groups_of_two_sessions_never_wait_for_each_other() {
         let left = one.outbox(&[1, 2, 3, 4].map(KeyGroup)).await.unwrap();
         let left: Vec<_> = left.iter().map(|row| (row.group.0, row.batch.0)).collect();
         assert_eq!(left, [(2, 4), (3, 4), (4, 4)]);
+    });
+}
+
+#[test]
+fn sessions_side_by_side_meet_neither_lock_nor_deadlock() {
+    const SESSIONS: u32 = 4;
+    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
+        let mut first = session(&fixture, Vec::new()).await;
+        first.create_ledger().await.unwrap();
+        let all: Vec<KeyGroup> = (0..4 * SESSIONS).map(KeyGroup).collect();
+        first.claim(&all).await.unwrap();
+        let mut tasks = Vec::new();
+        for index in 0..SESSIONS {
+            let mut session = session(&fixture, Vec::new()).await;
+            session.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+            tasks.push(tokio::spawn(async move {
+                for batch in 1..=40 {
+                    session.begin().await?;
+                    let of = |group| {
+                        let mut write = write(group, batch, batch.checked_sub(2));
+                        // Now and then nothing to send, at another time for each group.
+                        write.outbox = write.outbox.filter(|_| (batch + u64::from(group)) % 3 > 0);
+                        write
+                    };
+                    let writes: Vec<_> = (0..4).map(|n| of(n * SESSIONS + index)).collect();
+                    assert!(session.advance(&writes).await?);
+                    session.commit().await?;
+                }
+                Ok::<(), DatabaseError>(())
+            }));
+        }
+        for task in tasks {
+            task.await.unwrap().unwrap();
+        }
+        let positions = first.positions().await.unwrap();
+        assert!(positions.iter().all(|row| row.batch == BatchNumber(40)), "{positions:?}");
     });
 }

@@ -1,8 +1,8 @@
 //! Every column type, and look-ups whatever their form.
 
 use super::session;
-use crate::database::conformance::fixture::{Fixture, decimal, error, lookup, store, text};
-use crate::database::{ErrorClass, Session};
+use crate::database::Session;
+use crate::database::conformance::fixture::{Fixture, decimal, lookup, text};
 use crate::model::{Date, Timestamp, Value, Zone};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -127,48 +127,5 @@ fn a_lookup_that_cannot_be_wrapped_still_answers() {
             assert_eq!(session.lookup(step, &rows).await.unwrap(), expected);
             assert_eq!(session.plans[step].as_ref().unwrap().forms(), forms);
         }
-    });
-}
-
-#[test]
-fn rows_of_mixed_types_keep_their_values_and_order() {
-    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
-        fixture
-            .sql("CREATE TABLE t (n BIGINT AUTO_INCREMENT PRIMARY KEY, v VARCHAR(30), d DECIMAL(20,0))")
-            .await;
-        let mut session = session(&fixture, vec![store("INSERT INTO t (v, d) VALUES (?, ?)")]).await;
-        let rows = [
-            vec![Value::Int(-5), Value::Int(-5)],
-            vec![Value::UInt(u64::MAX), Value::UInt(u64::MAX)],
-            vec![Value::Null, Value::Int(-6)],
-            vec![text("x"), Value::Null],
-            vec![text("y"), decimal("12")],
-        ];
-        session.begin().await.unwrap();
-        session.store(0, &rows).await.unwrap();
-        session.commit().await.unwrap();
-        let found =
-            fixture.column("SELECT CONCAT(COALESCE(v, '-'), ' ', COALESCE(d, '-')) FROM t ORDER BY n").await;
-        assert_eq!(found, ["-5 -5", "18446744073709551615 18446744073709551615", "- -6", "x -", "y 12"]);
-    });
-}
-
-#[test]
-fn a_row_over_the_servers_limit_is_a_reject_and_large_batches_are_not() {
-    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
-        fixture.sql("CREATE TABLE t (raw LONGBLOB)").await;
-        let mut session = session(&fixture, vec![store("INSERT INTO t (raw) VALUES (?)")]).await;
-        let limit = session.server.packet_bytes_max;
-        let of = |bytes: usize| vec![Value::Bytes(Bytes::from(vec![7; bytes]))];
-        session.begin().await.unwrap();
-        let refused = error(session.store(0, &[of(1), of(limit)]).await);
-        assert_eq!(
-            (refused.class, refused.row, refused.broken),
-            (ErrorClass::Reject, Some(1), false),
-            "{refused}"
-        );
-        session.store(0, &[of(limit / 3), of(limit / 3), of(limit / 3), of(limit / 3)]).await.unwrap();
-        session.commit().await.unwrap();
-        assert_eq!(fixture.column("SELECT COUNT(*) FROM t").await, ["4"]);
     });
 }
