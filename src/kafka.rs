@@ -26,7 +26,7 @@ mod group;
 
 mod classes;
 mod client;
-pub use client::OWNED_OPTIONS;
+pub use client::{OWNED_OPTIONS, check_options};
 mod list;
 mod native;
 mod wait;

@@ -188,12 +188,8 @@ impl KafkaWriter {
                 Err((error, _)) => error,
             };
             let doing = format!("sending record {index} of a transaction to `{}`", sending.topic);
-            return Err(match producer.client().fatal_error() {
-                Some((code, text)) => {
-                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
-                }
-                None => Trouble::Abort(LogError::by(doing, &error)),
-            });
+            let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Unknown);
+            return Err(Self::why(producer, doing, code));
         }
     }
 
@@ -201,14 +197,9 @@ impl KafkaWriter {
     fn confirm(&self, producer: &ProducerClient, sent: usize, until: Instant) -> Result<(), Trouble> {
         let drained = drain(producer, until, true);
         let tally = producer.context().tally();
-        if let Some((index, code)) = tally.first_failure {
+        if let Some((index, code)) = tally.failure {
             let doing = format!("delivering record {index} of a transaction of {sent} records");
-            return Err(match producer.client().fatal_error() {
-                Some((code, text)) => {
-                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
-                }
-                None => Trouble::Abort(LogError::by_code(doing, code, None)),
-            });
+            return Err(Self::why(producer, doing, code));
         }
         if drained && tally.delivered == sent {
             return Ok(());
@@ -220,6 +211,24 @@ impl KafkaWriter {
             None,
         );
         Err(Trouble::Lost(producer.context().said.explain(late)))
+    }
+
+    /// What became of the transaction whose record failed with this code.
+    fn why(producer: &ProducerClient, doing: String, code: RDKafkaErrorCode) -> Trouble {
+        if let Some((code, text)) = producer.client().fatal_error() {
+            return Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))));
+        }
+        if !deliveries::is_given_up(code) {
+            return Trouble::Abort(LogError::by_code(doing, code, None));
+        }
+        // The record was only given up since something else went wrong. Beginning once more is refused, and tells what
+        // that was, without changing anything.
+        match producer.begin_transaction() {
+            Err(error) if Flags::of(&error) == Flags::Abortable => {
+                Trouble::Abort(LogError::by(doing, &error))
+            }
+            _ => Trouble::Abort(LogError::by_code(doing, code, None)),
+        }
     }
 
     /// Commits; the call is resumed until it is decided or the time is up.
@@ -309,7 +318,7 @@ fn purge(producer: &ProducerClient) {
 }
 
 /// Serves delivery reports until nothing is left (`true`) or the time is up. `hurry` makes librdkafka send what lingers,
-/// and gives up as soon as a record has failed.
+/// and gives up as soon as it is known why a record has failed.
 fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
     const HURRY_EVERY: Duration = Duration::from_millis(5);
     const SLOW_AFTER: Duration = Duration::from_millis(50);
@@ -324,7 +333,7 @@ fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
         if producer.in_flight_count() == 0 {
             return true;
         }
-        if remaining(until).is_zero() || (hurry && producer.context().tally().first_failure.is_some()) {
+        if remaining(until).is_zero() || (hurry && producer.context().tally().has_cause()) {
             return false;
         }
         std::thread::sleep(if began.elapsed() < SLOW_AFTER { NAP } else { LONG_NAP });
