@@ -10,14 +10,18 @@
 //! Not here:  no retry of a whole transaction, no decision who is the newer instance (protocol)
 
 mod deliveries;
+mod flags;
+mod sending;
+
 pub(super) use deliveries::Deliveries;
+use flags::{Flags, aborted, lost};
+use sending::Sending;
 
 use super::client::{self, ProducerClient, moment_in, remaining};
 use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, Writer, native, progress};
-use crate::model::{Headers, Outgoing};
-use rdkafka::error::{KafkaError, RDKafkaError, RDKafkaErrorCode};
-use rdkafka::message::{Header, OwnedHeaders};
-use rdkafka::producer::{BaseRecord, Producer, PurgeConfig};
+use crate::model::Outgoing;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::producer::{Producer, PurgeConfig};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,16 +46,6 @@ enum Trouble {
     Abort(LogError),
     /// The producer is of no use any more, and the outcome may be unknown.
     Lost(LogError),
-}
-
-/// One record on its way to librdkafka.
-struct Sending<'a> {
-    topic: &'a str,
-    partition: Option<i32>,
-    key: Option<&'a [u8]>,
-    value: Option<&'a [u8]>,
-    timestamp_ms: Option<i64>,
-    headers: &'a Headers,
 }
 
 impl KafkaWriter {
@@ -337,81 +331,5 @@ fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
             return false;
         }
         std::thread::sleep(if began.elapsed() < SLOW_AFTER { NAP } else { LONG_NAP });
-    }
-}
-
-/// What the flags of an error of a transactional call ask for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Flags {
-    /// The call can be resumed.
-    Again,
-    /// The transaction must be aborted.
-    Abortable,
-    /// The producer is of no use any more.
-    Fatal,
-    /// None of these.
-    None,
-}
-
-impl Flags {
-    fn of(error: &KafkaError) -> Flags {
-        match error {
-            // The wrapper's own flush before the commit ran out of time: it has no flags.
-            KafkaError::Flush(_) => Flags::Again,
-            KafkaError::Transaction(inner) => Flags::of_native(inner),
-            _ => Flags::None,
-        }
-    }
-
-    fn of_native(error: &RDKafkaError) -> Flags {
-        if error.is_fatal() {
-            Flags::Fatal
-        } else if error.txn_requires_abort() {
-            Flags::Abortable
-        } else if error.is_retriable() || error.code() == RDKafkaErrorCode::OperationTimedOut {
-            Flags::Again
-        } else {
-            Flags::None
-        }
-    }
-}
-
-/// An error whose outcome is unknown keeps only a class that makes sense for a producer that is gone.
-fn lost(mut error: LogError) -> LogError {
-    error.class = match error.class {
-        LogErrorClass::Fenced
-        | LogErrorClass::Rights
-        | LogErrorClass::Misconfigured
-        | LogErrorClass::Unknown => error.class,
-        _ => LogErrorClass::Outage,
-    };
-    error
-}
-
-/// What the caller is told when a transaction was aborted cleanly: the cause where repeating cannot help.
-fn aborted(mut cause: LogError) -> LogError {
-    cause.class = match cause.class {
-        LogErrorClass::TooLarge | LogErrorClass::Misconfigured | LogErrorClass::Rights => cause.class,
-        _ => LogErrorClass::Aborted,
-    };
-    cause.message = format!("{}; the transaction was aborted", cause.message);
-    cause
-}
-
-impl Sending<'_> {
-    fn record(&self, token: usize) -> BaseRecord<'_, [u8], [u8], usize> {
-        let mut record = BaseRecord::with_opaque_to(self.topic, token);
-        record.partition = self.partition;
-        record.key = self.key;
-        record.payload = self.value;
-        // To librdkafka 0 means "now": one millisecond off is nearer to the truth.
-        record.timestamp = self.timestamp_ms.map(|at| if at == 0 { 1 } else { at });
-        if !self.headers.is_empty() {
-            let empty = OwnedHeaders::new_with_capacity(self.headers.len());
-            record.headers = Some(self.headers.iter().fold(empty, |headers, (name, value)| {
-                headers.insert(Header { key: name, value: value.as_deref() })
-            }));
-        }
-        record
     }
 }
