@@ -26,7 +26,7 @@ mod group;
 
 mod classes;
 mod client;
-pub use client::OWNED_OPTIONS;
+pub use client::{OWNED_OPTIONS, check_options};
 mod list;
 mod native;
 mod wait;
@@ -50,7 +50,8 @@ pub trait Log: Send + Sync {
     fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError>;
 
     /// Reads the progress topic to its end, read committed: the last batch emitted per key group. To be called only
-    /// after [`Log::fence`] and [`Log::writer`] have returned for every id, else the end may come too early.
+    /// after [`Log::fence`] or [`Log::writer`] has returned for every id: they decide what former holders left open.
+    /// Where a transaction stays undecided all the same, the rows behind it cannot be read, and the answer is an outage.
     fn progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError>;
 
     /// Per topic of the job, in order: its number of partitions, or `None` where the topic does not exist.
@@ -91,10 +92,12 @@ pub trait Reader: Send {
         wait: Duration,
     ) -> Result<Vec<ReadRecord>, LogError>;
 
-    /// The position of a partition: behind the last record given, stepping over control records; `None` before the first read.
+    /// The position of a partition: behind the last record given, stepping over control records at the end; `None`
+    /// before something of the partition was given or its end was met.
     fn position(&self, at: TopicPartition) -> Option<NextOffset>;
 
-    /// The last known end of a partition, from what the fetches said, without asking the broker; for lag.
+    /// The last known end of a partition, from what the fetches said, without asking the broker; for lag. Records of
+    /// transactions that are not decided yet are counted.
     fn known_end(&self, at: TopicPartition) -> Option<NextOffset>;
 }
 
@@ -113,6 +116,8 @@ pub struct ReadRecord {
 /// it must be dropped. Dropping it does not wait for a broker.
 pub trait Writer: Send {
     /// One transaction: begins, sends every record in order and the progress records, waits for every delivery, commits.
+    /// The deadline must be well below the producer's `transaction.timeout.ms` (60 s, if the user sets no other), at which
+    /// the broker ends the transaction and fences the writer.
     /// `Ok`: committed. `Aborted`, `TooLarge`: nothing of it will be seen and the writer can be used again (the next
     /// transaction may come back `Aborted` once more). Anything else: the outcome may be unknown: a new writer's
     /// initialisation and the progress topic tell.

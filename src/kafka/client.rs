@@ -50,8 +50,35 @@ pub const OWNED_OPTIONS: &[&str] = &[
     "test.mock.num.brokers",
 ];
 
+/// Asks librdkafka whether it takes the user's options: their names and values, not what they lead to. Opens nothing.
+///
+/// # Errors
+/// Misconfigured, naming the first option that it does not take, and never its value.
+pub fn check_options(setup: &KafkaSetup) -> Result<(), LogError> {
+    for config in [consumer_config(setup), producer_config(setup, "check")] {
+        config.create_native_config().map_err(|error| LogError::by("checking source.client", &error))?;
+    }
+    Ok(())
+}
+
 /// A consumer of the job's group, read committed, that has no assignment yet and never joins the group.
 pub(super) fn consumer(setup: &KafkaSetup) -> Result<ReadingClient, LogError> {
+    create(&consumer_config(setup), setup, ReadingContext::default())
+}
+
+/// A producer with this transactional id. It knows of no broker yet.
+pub(super) fn producer(setup: &KafkaSetup, transactional_id: &str) -> Result<ProducerClient, LogError> {
+    create(&producer_config(setup, transactional_id), setup, super::writer::Deliveries::default())
+}
+
+/// A client for creating and describing topics.
+pub(super) fn admin(setup: &KafkaSetup) -> Result<AdminClient<AdminContext>, LogError> {
+    let mut config = common(setup);
+    users_options(&mut config, setup);
+    create(&config, setup, AdminContext)
+}
+
+fn consumer_config(setup: &KafkaSetup) -> ClientConfig {
     let mut config = common(setup);
     // An idle partition is asked again soon, and a full queue is refilled soon: both cost latency else.
     config.set("fetch.wait.max.ms", "25");
@@ -68,14 +95,14 @@ pub(super) fn consumer(setup: &KafkaSetup) -> Result<ReadingClient, LogError> {
     config.set("allow.auto.create.topics", "false");
     // `assign` and `commit` want one; without `subscribe` it makes nobody a member.
     config.set("group.id", &setup.group_id);
-    create(config, setup, ReadingContext::default())
+    config
 }
 
-/// A producer with this transactional id. It knows of no broker yet.
-pub(super) fn producer(setup: &KafkaSetup, transactional_id: &str) -> Result<ProducerClient, LogError> {
+fn producer_config(setup: &KafkaSetup, transactional_id: &str) -> ClientConfig {
     let mut config = common(setup);
-    // Records gather while a transaction is being sent; the drain sends the rest at once.
-    config.set("linger.ms", "5");
+    // Records gather anyway while their partitions are being added to the transaction; five milliseconds would be most of
+    // what a small transaction takes.
+    config.set("linger.ms", "1");
     config.set("transaction.timeout.ms", "60000");
     config.set("message.max.bytes", setup.record_bytes_max.to_string());
     // One transaction must fit: the caller bounds it.
@@ -87,14 +114,7 @@ pub(super) fn producer(setup: &KafkaSetup, transactional_id: &str) -> Result<Pro
     // As Java clients do it, so that others who write by key meet the same partition.
     config.set("partitioner", "murmur2_random");
     config.set("allow.auto.create.topics", "false");
-    create(config, setup, super::writer::Deliveries::default())
-}
-
-/// A client for creating and describing topics.
-pub(super) fn admin(setup: &KafkaSetup) -> Result<AdminClient<AdminContext>, LogError> {
-    let mut config = common(setup);
-    users_options(&mut config, setup);
-    create(config, setup, AdminContext)
+    config
 }
 
 fn common(setup: &KafkaSetup) -> ClientConfig {
@@ -123,7 +143,7 @@ fn users_options(config: &mut ClientConfig, setup: &KafkaSetup) {
     });
 }
 
-fn create<C, T>(config: ClientConfig, setup: &KafkaSetup, context: C) -> Result<T, LogError>
+fn create<C, T>(config: &ClientConfig, setup: &KafkaSetup, context: C) -> Result<T, LogError>
 where
     C: ClientContext,
     T: FromClientConfigAndContext<C>,

@@ -3,11 +3,12 @@
 //! In:        rows, written by the sink in the same transaction as the outputs
 //! Out:       the last row per key group, read committed
 //! Order:     one partition, in the order of the transactions
-//! Fails:     a topic that is missing or holds something else is misconfigured, with the offset named
+//! Fails:     a topic that is missing or holds something else is misconfigured, with the offset named; an undecided
+//!            transaction in it is an outage: the rows behind it are not to be guessed
 //! Not here:  which ledger a row must belong to (recovery)
 
 use super::client::{self, ReadingClient, moment_in, remaining};
-use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow};
+use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, native};
 use crate::model::{BatchNumber, KeyGroup};
 use rdkafka::consumer::Consumer;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -54,36 +55,66 @@ pub(super) fn read(setup: &KafkaSetup, deadline: Duration) -> Result<Vec<Progres
     rows
 }
 
+/// Reads what is there, and does not take the last stable offset for the end: where a transaction is undecided, the rows
+/// behind its first record are held back, and a job that does not see them would emit their batches again. A broker
+/// that was killed may leave such a transaction although every producer has been initialised since: so the end is the
+/// high watermark that the first answer names.
 fn read_by(consumer: &ReadingClient, topic: &str, until: Instant) -> Result<Vec<ProgressRow>, LogError> {
     let doing = format!("reading the progress topic `{topic}`");
     // Of a topic that is not there a consumer would never hear.
-    let (low, end) = consumer
+    let (low, _) = consumer
         .fetch_watermarks(topic, PARTITION, remaining(until))
         .map_err(|error| LogError::by(&doing, &error))?;
-    let mut rows = BTreeMap::new();
-    if low >= end {
-        return Ok(Vec::new());
-    }
     let mut list = TopicPartitionList::new();
     // The explicit offset is ten times as fast as "the beginning".
     list.add_partition_offset(topic, PARTITION, Offset::Offset(low))
         .and_then(|()| consumer.assign(&list))
         .map_err(|error| LogError::by(&doing, &error))?;
-    loop {
+    let mut rows = BTreeMap::new();
+    let (mut position, mut end) = (low, None);
+    while end.is_none_or(|end| position < end) {
         match consumer.poll(remaining(until)) {
-            Some(Ok(message)) => keep(&mut rows, topic, &message)?,
-            Some(Err(KafkaError::PartitionEOF(_))) => return Ok(rows.into_values().collect()),
+            Some(Ok(message)) => {
+                keep(&mut rows, topic, &message)?;
+                position = message.offset().saturating_add(1);
+            }
+            // At the last stable offset the position steps over control records.
+            Some(Err(KafkaError::PartitionEOF(_))) => position = position.max(position_of(consumer, topic)),
             Some(Err(error)) => {
                 let error = LogError::by(&doing, &error);
                 if error.class != LogErrorClass::Outage {
                     return Err(error);
                 }
             }
-            None if remaining(until).is_zero() => {
-                return Err(LogError::by_code(&doing, RDKafkaErrorCode::OperationTimedOut, None));
-            }
+            None if remaining(until).is_zero() => return Err(unfinished(&doing, position, end)),
             None => {}
         }
+        end = end.or_else(|| native::known_end(consumer, topic, PARTITION));
+    }
+    Ok(rows.into_values().collect())
+}
+
+fn position_of(consumer: &ReadingClient, topic: &str) -> i64 {
+    let positions = consumer.position().ok();
+    let found = positions.as_ref().and_then(|list| list.find_partition(topic, PARTITION));
+    match found.map(|element| element.offset()) {
+        Some(Offset::Offset(next)) => next,
+        _ => 0,
+    }
+}
+
+fn unfinished(doing: &str, position: i64, end: Option<i64>) -> LogError {
+    let late = LogError::by_code(doing, RDKafkaErrorCode::OperationTimedOut, None);
+    match end {
+        None => late,
+        Some(end) => LogError {
+            message: format!(
+                "{doing}: it goes to offset {end}, but from {position} on it is held back by a transaction that is not \
+                 decided: is another instance of the job running? If not, a broker has lost the decision when it was \
+                 killed (`kafka-transactions.sh find-hanging` shows it and `abort` ends it)"
+            ),
+            ..late
+        },
     }
 }
 

@@ -137,6 +137,13 @@ impl KafkaReader {
             let known = self.positions.entry(at).or_insert(next);
             *known = next.max(*known);
         }
+        // Where nothing has ever been read the consumer has no position; what was asked for is one if it is the end.
+        for (at, start) in &self.start {
+            let Some(topic) = self.setup.topic_name(*at) else { continue };
+            if native::known_end(consumer, topic, at.partition) == Some(start.0) {
+                self.positions.entry(*at).or_insert(*start);
+            }
+        }
     }
 
     /// What an error means to the caller; `None` for one that was told a moment ago.

@@ -10,14 +10,18 @@
 //! Not here:  no retry of a whole transaction, no decision who is the newer instance (protocol)
 
 mod deliveries;
+mod flags;
+mod sending;
+
 pub(super) use deliveries::Deliveries;
+use flags::{Flags, aborted, lost};
+use sending::Sending;
 
 use super::client::{self, ProducerClient, moment_in, remaining};
 use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, Writer, native, progress};
-use crate::model::{Headers, Outgoing};
-use rdkafka::error::{KafkaError, RDKafkaError, RDKafkaErrorCode};
-use rdkafka::message::{Header, OwnedHeaders};
-use rdkafka::producer::{BaseRecord, Producer, PurgeConfig};
+use crate::model::Outgoing;
+use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::producer::{Producer, PurgeConfig};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,16 +46,6 @@ enum Trouble {
     Abort(LogError),
     /// The producer is of no use any more, and the outcome may be unknown.
     Lost(LogError),
-}
-
-/// One record on its way to librdkafka.
-struct Sending<'a> {
-    topic: &'a str,
-    partition: Option<i32>,
-    key: Option<&'a [u8]>,
-    value: Option<&'a [u8]>,
-    timestamp_ms: Option<i64>,
-    headers: &'a Headers,
 }
 
 impl KafkaWriter {
@@ -188,12 +182,8 @@ impl KafkaWriter {
                 Err((error, _)) => error,
             };
             let doing = format!("sending record {index} of a transaction to `{}`", sending.topic);
-            return Err(match producer.client().fatal_error() {
-                Some((code, text)) => {
-                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
-                }
-                None => Trouble::Abort(LogError::by(doing, &error)),
-            });
+            let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Unknown);
+            return Err(Self::why(producer, doing, code));
         }
     }
 
@@ -201,14 +191,9 @@ impl KafkaWriter {
     fn confirm(&self, producer: &ProducerClient, sent: usize, until: Instant) -> Result<(), Trouble> {
         let drained = drain(producer, until, true);
         let tally = producer.context().tally();
-        if let Some((index, code)) = tally.first_failure {
+        if let Some((index, code)) = tally.failure {
             let doing = format!("delivering record {index} of a transaction of {sent} records");
-            return Err(match producer.client().fatal_error() {
-                Some((code, text)) => {
-                    Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))))
-                }
-                None => Trouble::Abort(LogError::by_code(doing, code, None)),
-            });
+            return Err(Self::why(producer, doing, code));
         }
         if drained && tally.delivered == sent {
             return Ok(());
@@ -220,6 +205,24 @@ impl KafkaWriter {
             None,
         );
         Err(Trouble::Lost(producer.context().said.explain(late)))
+    }
+
+    /// What became of the transaction whose record failed with this code.
+    fn why(producer: &ProducerClient, doing: String, code: RDKafkaErrorCode) -> Trouble {
+        if let Some((code, text)) = producer.client().fatal_error() {
+            return Trouble::Lost(lost(LogError::by_code(doing, code, Some(text.as_str()))));
+        }
+        if !deliveries::is_given_up(code) {
+            return Trouble::Abort(LogError::by_code(doing, code, None));
+        }
+        // The record was only given up since something else went wrong. Beginning once more is refused, and tells what
+        // that was, without changing anything.
+        match producer.begin_transaction() {
+            Err(error) if Flags::of(&error) == Flags::Abortable => {
+                Trouble::Abort(LogError::by(doing, &error))
+            }
+            _ => Trouble::Abort(LogError::by_code(doing, code, None)),
+        }
     }
 
     /// Commits; the call is resumed until it is decided or the time is up.
@@ -309,7 +312,7 @@ fn purge(producer: &ProducerClient) {
 }
 
 /// Serves delivery reports until nothing is left (`true`) or the time is up. `hurry` makes librdkafka send what lingers,
-/// and gives up as soon as a record has failed.
+/// and gives up as soon as it is known why a record has failed.
 fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
     const HURRY_EVERY: Duration = Duration::from_millis(5);
     const SLOW_AFTER: Duration = Duration::from_millis(50);
@@ -324,85 +327,9 @@ fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
         if producer.in_flight_count() == 0 {
             return true;
         }
-        if remaining(until).is_zero() || (hurry && producer.context().tally().first_failure.is_some()) {
+        if remaining(until).is_zero() || (hurry && producer.context().tally().has_cause()) {
             return false;
         }
         std::thread::sleep(if began.elapsed() < SLOW_AFTER { NAP } else { LONG_NAP });
-    }
-}
-
-/// What the flags of an error of a transactional call ask for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Flags {
-    /// The call can be resumed.
-    Again,
-    /// The transaction must be aborted.
-    Abortable,
-    /// The producer is of no use any more.
-    Fatal,
-    /// None of these.
-    None,
-}
-
-impl Flags {
-    fn of(error: &KafkaError) -> Flags {
-        match error {
-            // The wrapper's own flush before the commit ran out of time: it has no flags.
-            KafkaError::Flush(_) => Flags::Again,
-            KafkaError::Transaction(inner) => Flags::of_native(inner),
-            _ => Flags::None,
-        }
-    }
-
-    fn of_native(error: &RDKafkaError) -> Flags {
-        if error.is_fatal() {
-            Flags::Fatal
-        } else if error.txn_requires_abort() {
-            Flags::Abortable
-        } else if error.is_retriable() || error.code() == RDKafkaErrorCode::OperationTimedOut {
-            Flags::Again
-        } else {
-            Flags::None
-        }
-    }
-}
-
-/// An error whose outcome is unknown keeps only a class that makes sense for a producer that is gone.
-fn lost(mut error: LogError) -> LogError {
-    error.class = match error.class {
-        LogErrorClass::Fenced
-        | LogErrorClass::Rights
-        | LogErrorClass::Misconfigured
-        | LogErrorClass::Unknown => error.class,
-        _ => LogErrorClass::Outage,
-    };
-    error
-}
-
-/// What the caller is told when a transaction was aborted cleanly: the cause where repeating cannot help.
-fn aborted(mut cause: LogError) -> LogError {
-    cause.class = match cause.class {
-        LogErrorClass::TooLarge | LogErrorClass::Misconfigured | LogErrorClass::Rights => cause.class,
-        _ => LogErrorClass::Aborted,
-    };
-    cause.message = format!("{}; the transaction was aborted", cause.message);
-    cause
-}
-
-impl Sending<'_> {
-    fn record(&self, token: usize) -> BaseRecord<'_, [u8], [u8], usize> {
-        let mut record = BaseRecord::with_opaque_to(self.topic, token);
-        record.partition = self.partition;
-        record.key = self.key;
-        record.payload = self.value;
-        // To librdkafka 0 means "now": one millisecond off is nearer to the truth.
-        record.timestamp = self.timestamp_ms.map(|at| if at == 0 { 1 } else { at });
-        if !self.headers.is_empty() {
-            let empty = OwnedHeaders::new_with_capacity(self.headers.len());
-            record.headers = Some(self.headers.iter().fold(empty, |headers, (name, value)| {
-                headers.insert(Header { key: name, value: value.as_deref() })
-            }));
-        }
-        record
     }
 }

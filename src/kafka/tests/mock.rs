@@ -1,9 +1,9 @@
 //! What the mock cluster is enough for: limits, positions and injected errors.
 
 use super::super::mock::MockLogServer;
-use super::super::{KafkaSetup, Log, LogErrorClass, open};
+use super::super::{KafkaSetup, Log, LogErrorClass, ProgressRow, open};
 use super::support::{SOON, at, eventually, from_start, output, read_all, setup, texts};
-use crate::model::{NextOffset, Outgoing};
+use crate::model::{BatchNumber, KeyGroup, NextOffset, Outgoing};
 use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -71,6 +71,21 @@ fn an_existing_progress_topic_is_enough_where_topics_cannot_be_created() {
     let error = open(setup).create_progress_topic(Duration::from_millis(500)).unwrap_err();
     assert!(error.message.contains("creating the progress topic `missing`"), "{error}");
     drop(server);
+}
+
+#[test]
+fn progress_comes_back() {
+    let (_server, _, log) = start();
+    let row = |group, batch| ProgressRow {
+        group: KeyGroup(group),
+        batch: BatchNumber(batch),
+        ledger_id: "ledger".to_owned(),
+    };
+    assert_eq!(log.progress(SOON).unwrap(), []);
+    let mut writer = log.writer("w", SOON).unwrap();
+    writer.transact(&[], &[row(0, 1), row(1, 1)], SOON).unwrap();
+    writer.transact(&[], &[row(1, 2)], SOON).unwrap();
+    assert_eq!(log.progress(SOON).unwrap(), [row(0, 1), row(1, 2)]);
 }
 
 #[test]

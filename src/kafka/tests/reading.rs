@@ -40,6 +40,17 @@ fn a_position_in_front_of_a_control_record_reaches_the_end() {
 }
 
 #[test]
+fn an_empty_partition_is_read_to_its_end() {
+    let (_, log) = job(&shared(), 1);
+    let mut reader = from_start(&*log);
+    eventually("the end is known", || {
+        assert!(reader.read(10, usize::MAX, Duration::from_millis(50)).unwrap().is_empty());
+        reader.position(at(0)) == Some(NextOffset(0))
+    });
+    assert_eq!(reader.known_end(at(0)), Some(NextOffset(0)));
+}
+
+#[test]
 fn a_position_that_was_deleted_is_gone_for_good() {
     let (setup, log) = job(&shared(), 2);
     let mut writer = log.writer("w-deleted", SOON).unwrap();

@@ -1,10 +1,11 @@
 //! Transactions on a real broker.
 
-use super::super::{LogErrorClass, ProgressRow};
+use super::super::{LogErrorClass, ProgressRow, client, progress};
 use super::broker::shared;
 use super::support::{SOON, create_topic, job, output, read_all, texts};
 use crate::model::{BatchNumber, Destination, KeyGroup, Outgoing};
 use bytes::Bytes;
+use rdkafka::producer::{BaseRecord, Producer};
 use std::time::Duration;
 
 fn row(group: u32, batch: u64) -> ProgressRow {
@@ -146,4 +147,27 @@ fn a_topic_that_others_write_to_is_no_progress_topic() {
     let error = log.progress(Duration::from_secs(10)).unwrap_err();
     assert_eq!(error.class, LogErrorClass::Misconfigured, "{error}");
     assert!(error.message.contains("offset 0"), "{error}");
+}
+
+#[test]
+fn progress_is_not_guessed_while_a_transaction_is_undecided() {
+    let (setup, log) = job(&shared(), 1);
+    let mut writer = log.writer("w-decided", SOON).unwrap();
+    writer.transact(&[], &[row(0, 1)], SOON).unwrap();
+    let open_one = client::producer(&setup, &format!("{}-open", setup.job)).unwrap();
+    open_one.init_transactions(SOON).unwrap();
+    open_one.begin_transaction().unwrap();
+    let (key, value) = progress::encode(&row(1, 9)).unwrap();
+    let record = BaseRecord::with_opaque_to(&setup.progress_topic, 0).key(&key).payload(&value);
+    open_one.send(record).map_err(|(error, _)| error).unwrap();
+    open_one.flush(SOON).unwrap();
+    writer.transact(&[], &[row(0, 2)], SOON).unwrap();
+    log.fence(&["w-decided".to_owned()], SOON).unwrap();
+
+    // Read to the last stable offset alone, key group 0 would stand at batch 1.
+    let error = log.progress(Duration::from_secs(1)).unwrap_err();
+    assert_eq!(error.class, LogErrorClass::Outage, "{error}");
+    assert!(error.message.contains("held back by a transaction that is not decided"), "{error}");
+    open_one.abort_transaction(SOON).unwrap();
+    assert_eq!(log.progress(SOON).unwrap(), [row(0, 2)]);
 }

@@ -29,8 +29,20 @@ pub(super) struct Tally {
     transaction: usize,
     /// Records that are in the log.
     pub(super) delivered: usize,
-    /// Index and code of the first record that is not.
-    pub(super) first_failure: Option<(usize, RDKafkaErrorCode)>,
+    /// Index and code of the first record that is not; one that tells the cause goes before those that were given up.
+    pub(super) failure: Option<(usize, RDKafkaErrorCode)>,
+}
+
+impl Tally {
+    /// It is known why a record has failed.
+    pub(super) fn has_cause(&self) -> bool {
+        self.failure.is_some_and(|(_, code)| !is_given_up(code))
+    }
+}
+
+/// The record has failed only because another one did.
+pub(super) fn is_given_up(code: RDKafkaErrorCode) -> bool {
+    matches!(code, RDKafkaErrorCode::PurgeQueue | RDKafkaErrorCode::PurgeInflight)
 }
 
 impl Deliveries {
@@ -72,10 +84,12 @@ impl ProducerContext for Deliveries {
         }
         match result {
             Ok(_) => tally.delivered = tally.delivered.saturating_add(1),
-            Err((error, _)) if tally.first_failure.is_none() => {
+            Err((error, _)) if !tally.has_cause() => {
                 let index = token & (usize::MAX >> INDEX_BITS);
                 let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Fail);
-                tally.first_failure = Some((index, code));
+                if tally.failure.is_none() || !is_given_up(code) {
+                    tally.failure = Some((index, code));
+                }
             }
             Err(_) => {}
         }
