@@ -9,6 +9,7 @@
 use super::steps::Steps;
 use super::{Database, DatabaseError, ErrorClass, Pending, Session};
 use crate::job::{DatabaseKind, DatabaseSpec};
+use closing::Closing;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Opts, OptsBuilder};
 use session::MySqlSession;
@@ -22,6 +23,8 @@ mod error;
 mod value;
 
 mod session;
+
+mod closing;
 
 mod lookup;
 
@@ -42,7 +45,7 @@ const SQL_MODE: &str =
     "STRICT_ALL_TABLES,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 /// A MySQL or MariaDB server.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct MySql {
     options: Opts,
     job: Arc<str>,
@@ -83,7 +86,8 @@ impl MySql {
         format!("connecting to {}:{}", self.options.ip_or_hostname(), self.options.tcp_port())
     }
 
-    async fn open(&self) -> Result<MySqlSession, DatabaseError> {
+    /// Opens a session with no deadline but the caller's.
+    async fn open(self) -> Result<MySqlSession, DatabaseError> {
         let fail = |error| error::classify(&self.at(), error).session_lost();
         let mut conn = Conn::new(self.options.clone()).await.map_err(fail)?;
         let asked = "SELECT VERSION(), @@max_allowed_packet";
@@ -96,23 +100,20 @@ impl MySql {
         for text in session_setup(server, self.statement_deadline_s) {
             conn.query_drop(text).await.map_err(fail)?;
         }
-        Ok(MySqlSession::new(conn, server, Arc::clone(&self.job), Arc::clone(&self.steps)))
+        Ok(MySqlSession::new(conn, server, self.job, self.steps))
     }
 }
 
 impl Database for MySql {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
+        let opening = Closing::new(Box::pin(self.clone().open()));
         Box::pin(async move {
-            match tokio::time::timeout(self.connect_deadline, self.open()).await {
-                Ok(opened) => {
-                    let session: Box<dyn Session> = Box::new(opened?);
-                    Ok(session)
-                }
-                Err(_) => {
-                    let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
-                    Err(DatabaseError::new(ErrorClass::Outage, message).session_lost())
-                }
-            }
+            let opened = tokio::time::timeout(self.connect_deadline, opening).await.map_err(|_| {
+                let message = format!("{}: no answer within {:?}", self.at(), self.connect_deadline);
+                DatabaseError::new(ErrorClass::Outage, message).session_lost()
+            })?;
+            let session: Box<dyn Session> = Box::new(opened?);
+            Ok(session)
         })
     }
 }

@@ -67,7 +67,7 @@ pub(super) async fn run(
     while !rest.is_empty() {
         let (size, take) = next_size(&plan, rest.len());
         let (part, others) = rest.split_at_mut_checked(take).unwrap_or_default();
-        ask(&mut session.conn, &plan, size, part).await?;
+        ask(session.conn()?, &plan, size, part).await?;
         rest = others;
     }
     Ok(of_row.into_iter().map(|index| asked.get(index).and_then(|a| a.answer.clone())).collect())
@@ -168,11 +168,11 @@ async fn plan(session: &mut MySqlSession, step: usize) -> Result<Plan, DatabaseE
     let wanted = lookup.columns.clone();
     let sql = trimmed(&lookup.statement.sql).to_owned();
     let fail = |error| classify(&label, error);
-    let single = session.conn.prep(sql.as_str()).await.map_err(fail)?;
+    let single = session.conn()?.prep(sql.as_str()).await.map_err(fail)?;
     let columns = single.columns();
     let given: Vec<String> = columns.iter().map(|column| column.name_str().into_owned()).collect();
     let places = column_places(&label, &wanted, &given)?;
-    let many = many_forms(&mut session.conn, &label, &sql, &columns, single.num_params()).await?;
+    let many = many_forms(session.conn()?, &label, &sql, &columns, single.num_params()).await?;
     let plan = Plan { label, single: Arc::from(sql), many, places };
     if let Some(slot) = session.plans.get_mut(step) {
         *slot = Some(plan.clone());

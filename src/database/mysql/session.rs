@@ -5,6 +5,7 @@
 //! Fails:     classified; after an error that is `broken` the session is dropped by whoever has it
 //! Not here:  look-ups (`lookup.rs`), stores (`store.rs`), the ledger's statements (`ledger`)
 
+use super::closing::Closing;
 use super::error::classify;
 use super::lookup::{self, Plan};
 use super::value::{Kind, bind, read};
@@ -24,7 +25,7 @@ use std::sync::Arc;
 
 /// One connection.
 pub(super) struct MySqlSession {
-    pub(super) conn: Conn,
+    conn: Closing<Conn>,
     pub(super) server: Server,
     pub(super) steps: Arc<Steps>,
     /// How each look-up is asked; decided at its first use.
@@ -35,11 +36,17 @@ pub(super) struct MySqlSession {
 impl MySqlSession {
     pub(super) fn new(conn: Conn, server: Server, job: Arc<str>, steps: Arc<Steps>) -> MySqlSession {
         let plans = std::iter::repeat_with(|| None).take(steps.len()).collect();
-        MySqlSession { conn, server, steps, plans, job }
+        MySqlSession { conn: Closing::new(conn), server, steps, plans, job }
+    }
+
+    /// The connection.
+    pub(super) fn conn(&mut self) -> Result<&mut Conn, DatabaseError> {
+        let lost = || DatabaseError::new(ErrorClass::Outage, "the connection is closed").session_lost();
+        self.conn.get().ok_or_else(lost)
     }
 
     async fn run(&mut self, text: &'static str) -> Result<(), DatabaseError> {
-        self.conn.query_drop(text).await.map_err(|error| classify(text, error))
+        self.conn()?.query_drop(text).await.map_err(|error| classify(text, error))
     }
 
     async fn check_step(&mut self, step: usize, what: &Step) -> Result<Vec<Finding>, DatabaseError> {
@@ -49,7 +56,7 @@ impl MySqlSession {
             Step::Store(store) => &store.statement,
         };
         let finding = |message: String| Finding { step: Some(step), message };
-        let prepared = match self.conn.prep(statement.sql.as_str()).await {
+        let prepared = match self.conn()?.prep(statement.sql.as_str()).await {
             Ok(prepared) => prepared,
             Err(error) => {
                 let error = classify(&label, error);
@@ -88,7 +95,7 @@ impl Session for MySqlSession {
             let label = self.steps.label(step);
             let sql = self.steps.store(step)?.statement.sql.clone();
             let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
-            store::run(&mut self.conn, self.server, &label, &sql, rows).await
+            store::run(self, &label, &sql, rows).await
         })
     }
 
@@ -173,7 +180,7 @@ impl Engine for MySqlSession {
         Box::pin(async move {
             let fail = |error| classify("the ledger", error);
             let parameters = Params::Positional(parameters.iter().map(bind).collect());
-            let rows: Vec<mysql_async::Row> = self.conn.exec(text, parameters).await.map_err(fail)?;
+            let rows: Vec<mysql_async::Row> = self.conn()?.exec(text, parameters).await.map_err(fail)?;
             let values = |row: mysql_async::Row| {
                 let kinds: Vec<Kind> = row.columns_ref().iter().map(Kind::of).collect();
                 kinds.into_iter().zip(row.unwrap()).map(|(kind, value)| read(kind, value)).collect()
@@ -186,15 +193,15 @@ impl Engine for MySqlSession {
         Box::pin(async move {
             let parameters = Params::Positional(parameters.iter().map(bind).collect());
             let fail = |error| classify("the ledger", error);
-            self.conn.exec_drop(text, parameters).await.map_err(fail)?;
-            Ok(self.conn.affected_rows())
+            self.conn()?.exec_drop(text, parameters).await.map_err(fail)?;
+            Ok(self.conn()?.affected_rows())
         })
     }
 
     fn execute_each<'a>(&'a mut self, text: Cow<'static, str>, rows: Vec<Row>) -> Pending<'a, ()> {
         Box::pin(async move {
             let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
-            store::run(&mut self.conn, self.server, "the ledger", &text, rows).await
+            store::run(self, "the ledger", &text, rows).await
         })
     }
 }

@@ -7,9 +7,9 @@
 //!            The transaction is lost by then anyway, so this costs time only, and only then.
 //! Not here:  which rows may go together (the caller's waves)
 
-use super::Server;
 use super::classes::known;
 use super::error::classify;
+use super::session::MySqlSession;
 use crate::database::{DatabaseError, ErrorClass};
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Error, Params, Statement, Value as Wire};
@@ -24,14 +24,15 @@ const UNSUPPORTED_IN_BULK: u16 = 1295;
 
 /// Runs `sql` once per row.
 pub(super) async fn run(
-    conn: &mut Conn,
-    server: Server,
+    session: &mut MySqlSession,
     label: &str,
     sql: &str,
     mut rows: Vec<Vec<Wire>>,
 ) -> Result<(), DatabaseError> {
+    let server = session.server;
     let room_bytes = server.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
     refuse_too_large(label, &rows, room_bytes)?;
+    let conn = session.conn()?;
     let statement = conn.prep(sql).await.map_err(|error| classify(label, error))?;
     if !server.bulk || rows.len() < 2 || statement.num_params() == 0 {
         return one_by_one(conn, label, &statement, rows, 0).await;

@@ -22,7 +22,7 @@ async fn session(fixture: &Fixture, steps: Vec<Step>) -> MySqlSession {
 }
 
 async fn variable(session: &mut MySqlSession, sql: &str) -> String {
-    session.conn.query_first(sql).await.unwrap().unwrap()
+    session.conn().unwrap().query_first(sql).await.unwrap().unwrap()
 }
 
 fn write(group: u32, batch: u64, confirmed: Option<u64>) -> Advance {

@@ -21,12 +21,12 @@ fn a_lock_that_is_held_and_a_deadlock_are_contention() {
         one.store(0, &first).await.unwrap();
         two.begin().await.unwrap();
         two.store(0, &second).await.unwrap();
-        two.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
         let waited = error(two.store(0, &first).await);
         assert_eq!((waited.code, waited.class), (Some(1205), ErrorClass::Contention), "{waited}");
         assert!(!waited.broken && !waited.rolled_back);
         // Crossed: one waits for two, and two asks for what one has.
-        two.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
+        two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
         let crossing = tokio::spawn(async move {
             let done = one.store(0, &row(2)).await;
             (one, done)
@@ -57,7 +57,7 @@ fn key_groups_of_two_sessions_never_wait_for_each_other() {
         one.create_ledger().await.unwrap();
         one.claim(&[1, 2, 3, 4].map(KeyGroup)).await.unwrap();
         for session in [&mut one, &mut two] {
-            session.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+            session.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
         }
         for batch in 1..=4 {
             let before = (batch > 1).then(|| batch - 1);
@@ -88,7 +88,7 @@ fn sessions_side_by_side_meet_neither_lock_nor_deadlock() {
         let mut tasks = Vec::new();
         for index in 0..SESSIONS {
             let mut session = session(&fixture, Vec::new()).await;
-            session.conn.query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
+            session.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
             tasks.push(tokio::spawn(async move {
                 for batch in 1..=40 {
                     session.begin().await?;

@@ -120,7 +120,7 @@ fn a_killed_connection_is_an_outage() {
         let mut victim = session(&fixture, Vec::new()).await;
         victim.create_ledger().await.unwrap();
         victim.begin().await.unwrap();
-        let kill = format!("KILL {}", victim.conn.id());
+        let kill = format!("KILL {}", victim.conn().unwrap().id());
         fixture.server().admin(&[&kill]).await;
         let gone = loop {
             match victim.probe().await {
