@@ -19,8 +19,6 @@ use timely::worker::Worker;
 /// What concerns all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// This worker runs a job file with this fingerprint.
-    Hello { worker: usize, job: String },
     /// This worker has fenced its share of the transactional ids.
     Fenced { worker: usize },
     /// Read no more, finish, commit.

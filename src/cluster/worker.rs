@@ -57,7 +57,6 @@ enum News {
 /// Runs the worker to its end; `Some`: halted.
 pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
     let mut control = Control::build(worker);
-    control.tell(Message::Hello { worker: worker.index(), job: shared.job.spec.fingerprint() });
     let mut life = Life::begin(worker, shared);
     let end = loop {
         worker.step_or_park(Some(life.pause()));
@@ -161,13 +160,6 @@ impl Life {
                 Message::Halt(halt) => return Some(Some(Some(halt))),
                 Message::Abandon => return Some(Some(None)),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
-                Message::Hello { worker, job } if job != self.shared.job.spec.fingerprint() => {
-                    let text = format!(
-                        "worker {worker} runs another job file: all processes must be given the same"
-                    );
-                    control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
-                }
-                Message::Hello { .. } => {}
                 Message::Fenced { worker } => {
                     self.fenced.insert(worker);
                     if self.fenced.len() == self.workers {
