@@ -115,7 +115,7 @@ fn claimed(
     })
 }
 
-type Parsed = (Places, Vec<(String, i32, crate::model::Place)>);
+type Parsed = (Places, Vec<crate::model::Stranger>);
 
 fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parsed, Halt> {
     Places::parse(text, &spec.source.topics).map_err(|bad| {

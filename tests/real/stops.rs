@@ -2,7 +2,7 @@
 
 use super::input;
 use super::job::Job;
-use super::outages::stored_at_least;
+use super::outages::{stored_at_least, stored_more};
 use super::process::{run, run_cluster};
 use super::runs::RUN_DEADLINE;
 use super::services::turn;
@@ -20,8 +20,7 @@ fn signals_drain_and_the_next_start_goes_on_there() {
     let mut handled_before = 0;
     for signal in ["TERM", "INT"] {
         let mut process = run(&job, &["-w", "2"]);
-        let more = usize::try_from(handled_before).expect("a count") + 5_000;
-        stored_at_least(&job, &mut process, more);
+        stored_more(&job, &mut process, 5_000);
         let start = Instant::now();
         process.signal(signal);
         process.expect(0, DRAIN_DEADLINE);
