@@ -65,6 +65,7 @@ impl Job {
     pub fn write_file(&self) -> PathBuf {
         let path = self.dir.path().join("job.toml");
         std::fs::write(&path, self.file()).expect("the job file is written");
+        std::fs::write(self.dir.path().join("password"), "app\n").expect("the password file is written");
         path
     }
 
@@ -114,7 +115,8 @@ placed_at = {{ path = "s:placedAt", type = "timestamp", zone = "Europe/Zurich" }
 note      = {{ path = "s:note", type = "text", optional = true }}
 
 [database]
-url = "mysql://app:app@{db}/{schema}"
+url = "mysql://app@{db}/{schema}"
+password_file = "password"
 
 [[database.steps]]
 name = "customer"
