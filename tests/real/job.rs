@@ -63,9 +63,16 @@ impl Job {
 
     /// Writes the job file; gives its path.
     pub fn write_file(&self) -> PathBuf {
-        let path = self.dir.path().join("job.toml");
-        std::fs::write(&path, self.file()).expect("the job file is written");
-        std::fs::write(self.dir.path().join("password"), "app\n").expect("the password file is written");
+        self.place("password", "app\n");
+        self.place("job.toml", &self.file())
+    }
+
+    /// Puts a file into the job's folder whole: another process may be reading the one that was there.
+    pub fn place(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        let draft = path.with_extension("draft");
+        std::fs::write(&draft, text).expect("the file is written");
+        std::fs::rename(&draft, &path).expect("and put in its place");
         path
     }
 

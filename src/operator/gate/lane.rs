@@ -139,6 +139,15 @@ async fn store(
         Failure::Halt(halt) => return Report::Halt(halt),
         Failure::Database(error) => error,
     };
+    if error.class == ErrorClass::Unknown {
+        let (code, said) = (error.code, &error.message);
+        tracing::error!(
+            lane,
+            code,
+            said,
+            "an error code that no table knows: held like an outage, please look"
+        );
+    }
     match (error.class, committing) {
         (ErrorClass::Outage | ErrorClass::Unknown, Some(outputs)) if !error.rolled_back => {
             drop(dropped);

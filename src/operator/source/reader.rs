@@ -15,7 +15,7 @@ use crate::status::{Board, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a reader needs.
 pub struct ReaderSetup {
@@ -126,15 +126,15 @@ fn read_on(
     stopped: &dyn Fn() -> bool,
 ) -> Result<(), Halt> {
     let mut positions: BTreeMap<TopicPartition, NextOffset> = setup.from.iter().copied().collect();
-    let mut out = false;
+    let mut outage = None;
     while !stopped() && !reached(setup, &positions) {
         if !setup.budget.wait_for_room(WAIT) {
             continue;
         }
         match reader.read(RECORDS_MAX, BYTES_MAX, WAIT) {
             Ok(records) => {
-                if out && !records.is_empty() {
-                    out = false;
+                if outage.is_some_and(|since| is_over(setup, since, &records)) {
+                    outage = None;
                     setup.board.resumes(World::Broker);
                 }
                 let handful = cover(setup, reader, records, &mut positions);
@@ -143,13 +143,20 @@ fn read_on(
                 }
             }
             Err(error) => {
-                out = true;
+                outage = Some(Instant::now());
                 meet(setup, &error)?;
             }
         }
         setup.board.set_lag(setup.worker, lag(reader, &positions));
     }
     Ok(())
+}
+
+/// Whether the broker is back. The client says nothing while it is out, and nothing when it is back and idle: now and
+/// then it is asked.
+fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> bool {
+    const PROBE: Duration = Duration::from_secs(1);
+    !records.is_empty() || (since.elapsed() >= PROBE && setup.log.probe(PROBE).is_ok())
 }
 
 fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>) -> bool {
