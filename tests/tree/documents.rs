@@ -5,6 +5,7 @@ use super::files::{File, all, exists, read};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 use tidegate::cli::exit;
+use tidegate::job::check;
 use tidegate::protocol::halt::HaltKind;
 
 fn documents() -> Vec<File> {
@@ -110,6 +111,16 @@ fn the_code_map_has_every_module_in_the_order_of_the_data() {
         .collect();
     assert!(declared.len() > 5, "{declared:?}");
     assert_eq!(module_headings(&read("ARCHITECTURE.md")), declared);
+}
+
+#[test]
+fn the_readmes_job_is_right() {
+    let text = read("README.md");
+    let (job, _) =
+        text.split_once("```toml\n").and_then(|(_, behind)| behind.split_once("```")).expect("a job");
+    if let Err(errors) = check("README.md", job, &|_| None) {
+        panic!("{errors}");
+    }
 }
 
 #[test]

@@ -54,7 +54,9 @@ fn nothing_is_left_for_later() {
 #[test]
 fn no_path_of_one_machine_stands_in_the_tree() {
     let here = [Some(env!("CARGO_MANIFEST_DIR").to_owned()), std::env::var("HOME").ok()];
-    let mut places: Vec<String> = here.into_iter().flatten().filter(|place| place.len() > 1).collect();
+    // One step, such as a root user's home, may as well be a path of XML.
+    let is_deep = |place: &String| place.matches('/').count() > 1;
+    let mut places: Vec<String> = here.into_iter().flatten().filter(is_deep).collect();
     places.extend(["home", "Users", "opt", "mnt"].map(|folder| format!("/{folder}/")));
     let mut offences = Vec::new();
     for file in all().into_iter().filter(|file| file.extension() != "xml") {
