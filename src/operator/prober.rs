@@ -12,7 +12,7 @@
 //!
 //! Full-jitter backoff: each pause is drawn between nothing and a bound that doubles up to 1.5 s, so that many
 //! processes do not knock together. The pauses also grow when the probe succeeds and the work then fails again (a full
-//! disk answers a probe): only [`Prober::worked`] resets them.
+//! disk answers a probe): only `Prober::worked` resets them.
 
 use crate::status::Board;
 use crate::status::World;

@@ -3,7 +3,7 @@
 //! In:        position rows, outbox batches and progress of the key groups that a worker has claimed
 //! Out:       which outbox batches are to be emitted before anything else, or why the three disagree
 //! Order:     per key group by batch number
-//! Fails:     with a [`Disagreement`]: something outside has moved one of the three, and no guess is safe
+//! Fails:     with a `Disagreement`: something outside has moved one of the three, and no guess is safe
 //! Not here:  no reading of any of them. It relies on the order of a start: every producer fenced, then the key groups
 //!            claimed, then the progress topic read, then the outbox
 
