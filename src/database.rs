@@ -20,6 +20,7 @@ mod steps;
 mod mysql;
 
 mod sqlite;
+pub use sqlite::Onlooker;
 
 #[cfg(test)]
 mod conformance;

@@ -61,6 +61,11 @@ impl Signals {
     pub fn drain(&self) {
         self.drain.store(true, Ordering::Relaxed);
     }
+
+    /// Whether the job was told to drain.
+    pub fn is_draining(&self) -> bool {
+        self.drain.load(Ordering::Relaxed)
+    }
 }
 
 /// How a job ended.
