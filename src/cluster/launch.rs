@@ -110,8 +110,9 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
     };
     let mut ended = Ended::Drained;
     for result in guards.join() {
-        match result? {
-            Some(halt) if !matches!(ended, Ended::Halted(_)) => ended = Ended::Halted(halt),
+        match (result?, &ended) {
+            (Ended::Halted(halt), Ended::Drained | Ended::NotStarted) => ended = Ended::Halted(halt),
+            (Ended::NotStarted, Ended::Drained) => ended = Ended::NotStarted,
             _ => {}
         }
     }
@@ -120,7 +121,7 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
 }
 
 fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: tokio::runtime::Handle) -> Shared {
-    let limit = (job.spec.outage.limit_s > 0).then(|| Duration::from_secs(job.spec.outage.limit_s));
+    let limit = outage_limit(&job.spec);
     let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), &runtime, probe);
     Shared {
         budget: Arc::new(Budget::new(job.spec.limits.in_flight_bytes)),
@@ -131,6 +132,11 @@ fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: tokio::runtime
         runtime,
         job,
     }
+}
+
+/// How long an outage may last; none: for ever.
+pub(super) fn outage_limit(spec: &JobSpec) -> Option<Duration> {
+    (spec.outage.limit_s > 0).then(|| Duration::from_secs(spec.outage.limit_s))
 }
 
 const PROBE_DEADLINE: Duration = Duration::from_secs(2);

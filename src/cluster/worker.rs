@@ -7,7 +7,7 @@
 //! Not here:  no waiting for the worlds: the worker only steps
 
 use super::control::{Control, Message};
-use super::launch::Job;
+use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{LedgerClient, owner, position_writer};
 use super::start::{Patience, StartSetup, Started, Stopped, start};
 use crate::dataflow::{self, Setup};
@@ -54,8 +54,8 @@ enum News {
     Over(Box<Result<Started, Stopped>>),
 }
 
-/// Runs the worker to its end; `Some`: halted.
-pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
+/// Runs the worker to its end.
+pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
     let mut control = Control::build(worker);
     let mut life = Life::begin(worker, shared);
     let end = loop {
@@ -64,17 +64,14 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
             break end;
         }
     };
-    if let (Some(_), Some(data)) = (&end, life.data_index) {
+    if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, life.data_index) {
         // Whole and at once: frontiers freeze where they are.
         worker.drop_dataflow(data);
     }
     life.cancelled.store(true, Ordering::Relaxed);
     control.finish(worker, ACKNOWLEDGE);
-    end.flatten()
+    end
 }
-
-/// How a worker ends: `None` in `Some` is a cancelled start.
-type End = Option<Option<Halt>>;
 
 /// One worker's state between steps.
 struct Life {
@@ -96,7 +93,6 @@ impl Life {
         let (all_fenced, fenced_word) = sync_channel(1);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
-        let limit_s = shared.job.spec.outage.limit_s;
         let setup = StartSetup {
             spec: Arc::clone(&shared.job.spec),
             log: Arc::clone(&shared.job.log),
@@ -108,7 +104,7 @@ impl Life {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
                 runtime: shared.runtime.clone(),
-                limit: (limit_s > 0).then(|| Duration::from_secs(limit_s)),
+                limit: outage_limit(&shared.job.spec),
             },
         };
         let waker = std::thread::current();
@@ -140,8 +136,8 @@ impl Life {
         if self.committed.is_some() { Duration::from_millis(100) } else { Duration::from_millis(10) }
     }
 
-    /// Looks at everything once; `Some`: the worker ends. `Some(None)`: drained; `Some(Some(_))`: its dataflow is dropped.
-    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<End> {
+    /// Looks at everything once; `Some`: the worker ends.
+    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<Ended> {
         if let Some(halt) = self.stop.take() {
             control.tell(Message::Halt(halt));
         }
@@ -157,8 +153,8 @@ impl Life {
         }
         while let Some(message) = control.next() {
             match message {
-                Message::Halt(halt) => return Some(Some(Some(halt))),
-                Message::Abandon => return Some(Some(None)),
+                Message::Halt(halt) => return Some(Ended::Halted(halt)),
+                Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
                 Message::Fenced { worker } => {
                     self.fenced.insert(worker);
@@ -169,7 +165,7 @@ impl Life {
                 }
             }
         }
-        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(None)
+        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(Ended::Drained)
     }
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
@@ -220,6 +216,7 @@ impl Life {
                 until: started.until,
                 budget: Arc::clone(budget),
                 drain: Arc::clone(drain),
+                outage_limit: outage_limit(spec),
                 board: Arc::clone(board),
                 worker: index % threads,
             },

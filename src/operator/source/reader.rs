@@ -29,6 +29,8 @@ pub struct ReaderSetup {
     pub budget: Arc<Budget>,
     /// Raised: read no more, the job drains.
     pub drain: Arc<AtomicBool>,
+    /// How long the broker may be out.
+    pub outage_limit: Option<Duration>,
     /// Where counts go.
     pub board: Arc<Board>,
     /// The worker's number within its process.
@@ -133,7 +135,9 @@ fn read_on(
         }
         match reader.read(RECORDS_MAX, BYTES_MAX, WAIT) {
             Ok(records) => {
-                if outage.is_some_and(|since| is_over(setup, since, &records)) {
+                if let Some(since) = outage
+                    && is_over(setup, since, &records)?
+                {
                     outage = None;
                     setup.board.resumes(World::Broker);
                 }
@@ -143,8 +147,9 @@ fn read_on(
                 }
             }
             Err(error) => {
-                outage = Some(Instant::now());
+                let since = *outage.get_or_insert_with(Instant::now);
                 meet(setup, &error)?;
+                give_up_after(setup, since, &error.message)?;
             }
         }
         setup.board.set_lag(setup.worker, lag(reader, &positions));
@@ -152,11 +157,34 @@ fn read_on(
     Ok(())
 }
 
+/// Halts when the job allows no outage of this length.
+fn give_up_after(setup: &ReaderSetup, since: Instant, said: &str) -> Result<(), Halt> {
+    let out_for = since.elapsed();
+    match setup.outage_limit.filter(|limit| out_for >= *limit) {
+        None => Ok(()),
+        Some(limit) => {
+            let limit = limit.as_secs();
+            let text =
+                format!("broker out for {} s, and outage.limit_s is {limit}: {said}", out_for.as_secs());
+            Err(Halt::new(HaltKind::Outage, text))
+        }
+    }
+}
+
 /// Whether the broker is back. The client says nothing while it is out, and nothing when it is back and idle: now and
 /// then it is asked.
-fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> bool {
+fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Result<bool, Halt> {
     const PROBE: Duration = Duration::from_secs(1);
-    !records.is_empty() || (since.elapsed() >= PROBE && setup.log.probe(PROBE).is_ok())
+    if !records.is_empty() {
+        return Ok(true);
+    }
+    if since.elapsed() < PROBE {
+        return Ok(false);
+    }
+    match setup.log.probe(PROBE) {
+        Ok(()) => Ok(true),
+        Err(error) => give_up_after(setup, since, &error.message).map(|()| false),
+    }
 }
 
 fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>) -> bool {
