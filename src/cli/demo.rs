@@ -35,9 +35,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PARTITIONS: i32 = 8;
-/// One looks and one stores while the other waits: enough to see the exchange at work.
+/// More than one, so that records are exchanged by key.
 const WORKERS: usize = 2;
-/// A short demo takes this long without its outage, so that there is something to see; a long one as long as it needs.
+/// The shop sells for so long, outage included, so that there is something to see; a long demo takes what it needs.
 const PACE: Duration = Duration::from_secs(10);
 /// Changes a second once the proof is made.
 const TRICKLE: f64 = 10.0;
@@ -95,7 +95,7 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     drop(progress);
     let mut holds = demo.prove(changes)?;
     if holds {
-        say::stay(TRICKLE);
+        say::stay(TRICKLE, &demo.folder);
         let progress = Progress::start(Arc::clone(&demo.board), false);
         changes = demo.trickle(changes, &mut job, process)?;
         demo.drain(job, process)?;
@@ -227,7 +227,7 @@ impl Demo {
         let found = self.collector.up_to_the_ends()?;
         let mut proof = proof::prove(self.shop, changes, &self.folder.database(), &found)?;
         for _ in 0..TRIES {
-            if proof.holds() {
+            if proof.is_settled() {
                 break;
             }
             std::thread::sleep(Duration::from_millis(200));
