@@ -46,9 +46,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const STALLED: Duration = Duration::from_secs(60);
 
 pub(super) fn demo(args: &DemoArgs, process: &Process) -> u8 {
-    let ended = play(args, process);
-    let code = match ended {
-        Ok(true) => exit::OK,
+    let code = match play(args, process) {
+        Ok(true) => {
+            say::next_steps();
+            exit::OK
+        }
         Ok(false) => exit::INTERNAL,
         Err(Failure::Parts(text)) => {
             error_line(&format!("tidegate: {text}"));
@@ -88,9 +90,7 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     if !stays || demo.asked.is_draining() {
         demo.drain(job, process)?;
         drop(progress);
-        let holds = demo.prove(changes)?;
-        say::next_steps();
-        return Ok(holds);
+        return demo.prove(changes);
     }
     drop(progress);
     let mut holds = demo.prove(changes)?;
@@ -104,7 +104,6 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     } else {
         demo.drain(job, process)?;
     }
-    say::next_steps();
     Ok(holds)
 }
 

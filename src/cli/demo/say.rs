@@ -69,7 +69,7 @@ pub(super) fn stay(rate: f64, folder: &Folder) {
     line(&format!(
         "The job stays up, with {rate:.0} changes a second, until Ctrl-C. Till then the files above are there to look\n\
          into, and the database to lock by hand (`.quit` lets go of it):\n  \
-         sqlite3 -cmd 'BEGIN EXCLUSIVE' {}\n",
+         sqlite3 -cmd '.timeout 2000' -cmd 'BEGIN EXCLUSIVE' {}\n",
         folder.database().display()
     ));
 }
