@@ -35,9 +35,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 const PARTITIONS: i32 = 8;
-/// One looks and one stores while the other waits: enough to see the exchange at work.
+/// More than one, so that records are exchanged by key.
 const WORKERS: usize = 2;
-/// A short demo takes this long without its outage, so that there is something to see; a long one as long as it needs.
+/// The shop sells for so long, outage included, so that there is something to see; a long demo takes what it needs.
 const PACE: Duration = Duration::from_secs(10);
 /// Changes a second once the proof is made.
 const TRICKLE: f64 = 10.0;
@@ -46,9 +46,11 @@ const LOOK: Duration = Duration::from_millis(20);
 const STALLED: Duration = Duration::from_secs(60);
 
 pub(super) fn demo(args: &DemoArgs, process: &Process) -> u8 {
-    let ended = play(args, process);
-    let code = match ended {
-        Ok(true) => exit::OK,
+    let code = match play(args, process) {
+        Ok(true) => {
+            say::next_steps();
+            exit::OK
+        }
         Ok(false) => exit::INTERNAL,
         Err(Failure::Parts(text)) => {
             error_line(&format!("tidegate: {text}"));
@@ -88,14 +90,12 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     if !stays || demo.asked.is_draining() {
         demo.drain(job, process)?;
         drop(progress);
-        let holds = demo.prove(changes)?;
-        say::next_steps();
-        return Ok(holds);
+        return demo.prove(changes);
     }
     drop(progress);
     let mut holds = demo.prove(changes)?;
     if holds {
-        say::stay(TRICKLE);
+        say::stay(TRICKLE, &demo.folder);
         let progress = Progress::start(Arc::clone(&demo.board), false);
         changes = demo.trickle(changes, &mut job, process)?;
         demo.drain(job, process)?;
@@ -104,7 +104,6 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     } else {
         demo.drain(job, process)?;
     }
-    say::next_steps();
     Ok(holds)
 }
 
@@ -227,7 +226,7 @@ impl Demo {
         let found = self.collector.up_to_the_ends()?;
         let mut proof = proof::prove(self.shop, changes, &self.folder.database(), &found)?;
         for _ in 0..TRIES {
-            if proof.holds() {
+            if proof.is_settled() {
                 break;
             }
             std::thread::sleep(Duration::from_millis(200));

@@ -94,18 +94,26 @@ impl Rate {
     }
 }
 
-/// What matters most stands first: a narrow terminal cuts the rest off.
+/// What matters most stands first: a narrow terminal cuts the rest off. Handled = emitted + dead letters, once all is
+/// settled, where each event sends something.
 fn describe(board: &Board, rate: f64) -> String {
     let mut text = String::new();
     for hold in board.holding() {
         let why: String = hold.why.chars().take(60).collect();
         text += &format!("HOLDING {} s, {}: {why} | ", hold.since.as_secs(), hold.world.as_str());
     }
-    let mib = board.in_flight_bytes() >> 20;
-    let (stored, emitted, letters) = (board.stored.get(), board.emitted.get(), board.dead_lettered.get());
+    if text.is_empty() {
+        text = format!("{rate:.0} events/s | ");
+    }
+    let (handled, emitted, letters) = (board.stored.get(), board.emitted.get(), board.dead_lettered.get());
     text += &format!(
-        "{rate:.0} events/s | lag {} | in flight {mib} MiB | stored {stored} | emitted {emitted} | dead letters {letters}",
-        board.lag()
+        "lag {} | in flight {} | handled {handled} | emitted {emitted} | dead letters {letters}",
+        board.lag(),
+        size(board.in_flight_bytes())
     );
     text
+}
+
+fn size(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }

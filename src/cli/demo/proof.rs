@@ -94,9 +94,14 @@ fn number(value: Option<&Value>) -> u64 {
 }
 
 impl Proof {
+    /// Whether the ledger says that everything sent is handled.
+    pub(super) fn is_settled(&self) -> bool {
+        self.read == self.sent
+    }
+
     /// Whether everything is where it must be, once, in order, and as it must be.
     pub(super) fn holds(&self) -> bool {
-        self.read == self.sent && self.places().iter().all(|place| place.is_clean())
+        self.is_settled() && self.places().iter().all(|place| place.is_clean())
     }
 
     /// The whole in one line.

@@ -33,19 +33,19 @@ impl Teller {
 /// What is going to happen, and where.
 pub(super) fn introduce(events: u64, folder: &Folder) {
     line(&format!(
-        "Tidegate demo: {events} changes of orders, as XML, through a whole job in this process. The broker is embedded\n\
-         (librdkafka's mock cluster, on the loopback interface), the database is an SQLite file.\n\
+        "Tidegate demo: {events} changes of orders, as XML, through a whole job in this process.\n\
+         The broker is embedded (librdkafka's mock cluster, on loopback); the database is SQLite.\n\
          \n  \
-         orders --> XML to event --> by order, in order --> customer looked up, two tables --> XML --> orders.enriched\n                  \
-         |\n                  \
-         +--> what cannot be read --> orders.rejected\n\
+         orders -> XML to event -> by key -> database -> XML -> orders.enriched\n               \
+         |\n               \
+         +-> cannot be read -> orders.rejected\n\
          \n  \
          job file  {}\n  \
          schema    {}\n  \
          database  {}\n\
          \n\
-         Halfway through, the database is locked for {} s. At the end tables and topics are read back and counted.\n\
-         Ctrl-C ends it early, and properly.\n",
+         In the middle, somebody locks the database for {} s. At the end, tables and topics are\n\
+         read back and counted. Ctrl-C ends it early, and properly.\n",
         folder.job().display(),
         folder.schema().display(),
         folder.database().display(),
@@ -57,7 +57,7 @@ pub(super) fn introduce(events: u64, folder: &Folder) {
 pub(super) fn show(proof: &Proof, took: Duration) {
     let verdict = if proof.holds() { "PROOF" } else { "THE PROOF DOES NOT HOLD" };
     line(&format!(
-        "\nRead back from the tables and topics, not from the job's own counters, after {:.1} s:\n\n{}\n\n{verdict}: {}\n",
+        "\nAfter {:.1} s, read back from the tables and the topics themselves:\n\n{}\n\n{verdict}: {}\n",
         took.as_secs_f64(),
         proof.table(),
         proof.line()
@@ -65,18 +65,20 @@ pub(super) fn show(proof: &Proof, took: Duration) {
 }
 
 /// The job stays up.
-pub(super) fn stay(rate: f64) {
+pub(super) fn stay(rate: f64, folder: &Folder) {
     line(&format!(
-        "The job stays up, with {rate:.0} orders a second, until Ctrl-C. The folder above is yours to look into till then,\n\
-         for example: sqlite3 -readonly shop.db 'SELECT * FROM orders LIMIT 5'\n"
+        "The job stays up, with {rate:.0} changes a second, until Ctrl-C. Till then the files above are there to look\n\
+         into, and the database to lock by hand (`.quit` lets go of it):\n  \
+         sqlite3 -cmd '.timeout 2000' -cmd 'BEGIN EXCLUSIVE' {}\n",
+        folder.database().display()
     ));
 }
 
 /// What to do next.
 pub(super) fn next_steps() {
     line(
-        "Next, the same on Kafka and MariaDB (scripts/services up starts both):\n  \
-         tidegate check jobs/orders/job.toml   says what is wrong with a job file, its topics and its tables\n  \
+        "Next, on Kafka and MariaDB (in the source folder, scripts/services up starts both):\n  \
+         tidegate check jobs/orders/job.toml   what is wrong with the job, its topics, its tables\n  \
          tidegate run jobs/orders/job.toml     runs it until Ctrl-C",
     );
 }
