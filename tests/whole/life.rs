@@ -49,7 +49,7 @@ fn round_of(
     instances: &mut Vec<Instance>,
     wrong: &mut Vec<String>,
 ) {
-    let rate = |random: &mut Random| *random.pick(&[0, 2, 10, 30, 100]).unwrap();
+    let rate = |random: &mut Random| *random.pick(&[0, 2, 10, 30, 60]).unwrap();
     let how = How {
         workers: usize::try_from(1 + random.below(4)).unwrap(),
         until_end: false,
@@ -77,6 +77,9 @@ fn round_of(
         Fate::Drain => {
             instance.link.say("is told to drain");
             instance.signals.drain();
+            if instance.wait(Duration::from_secs(1)).is_none() {
+                instance.link.calm();
+            }
             if instance.wait(PATIENCE).is_none() {
                 wrong.push(format!("{} does not drain", instance.name));
             }
@@ -122,6 +125,7 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
         other => wrong.push(format!("the last run ended with {other:?}")),
     }
     for instance in instances.iter() {
+        instance.link.calm();
         instance.link.thaw();
         instance.signals.drain();
     }
