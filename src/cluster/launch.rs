@@ -98,11 +98,11 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
         .enable_all()
         .build()
         .map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
-    let shared = Arc::new(share(job, cluster, signals, runtime.handle().clone()));
-    let for_workers = Arc::clone(&shared);
+    let runtime = Arc::new(runtime);
+    let shared = Arc::new(share(job, cluster, signals, &runtime));
     let guards = match builders(&shared, cluster) {
         Ok((builders, guard)) => {
-            let run = move |worker: &mut Worker| run_worker(worker, &for_workers);
+            let run = move |worker: &mut Worker| run_worker(worker, &shared);
             timely::execute::execute_from(builders, guard, WorkerConfig::default(), run)?
         }
         Err(NoCluster::Cancelled) => return Ok(Ended::NotStarted),
@@ -116,20 +116,23 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
             _ => {}
         }
     }
-    runtime.shutdown_background();
+    // A start that is still on its way keeps the runtime under its feet, and ends it when it ends.
+    if let Some(runtime) = Arc::into_inner(runtime) {
+        runtime.shutdown_background();
+    }
     Ok(ended)
 }
 
-fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: tokio::runtime::Handle) -> Shared {
+fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: &Arc<tokio::runtime::Runtime>) -> Shared {
     let limit = outage_limit(&job.spec);
-    let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), &runtime, probe);
+    let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), runtime.handle(), probe);
     Shared {
         budget: Arc::new(Budget::new(job.spec.limits.in_flight_bytes)),
         database_prober: prober(World::Database, database_probe(&job)),
         broker_prober: prober(World::Broker, broker_probe(&job)),
         drain: Arc::clone(&signals.drain),
         threads: cluster.workers,
-        runtime,
+        runtime: Arc::clone(runtime),
         job,
     }
 }

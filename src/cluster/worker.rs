@@ -33,7 +33,7 @@ use timely::worker::Worker;
 /// What the workers of one process share.
 pub(super) struct Shared {
     pub(super) job: Job,
-    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) runtime: Arc<tokio::runtime::Runtime>,
     pub(super) budget: Arc<Budget>,
     pub(super) database_prober: Arc<Prober>,
     pub(super) broker_prober: Arc<Prober>,
@@ -103,7 +103,7 @@ impl Life {
             patience: Patience {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
-                runtime: shared.runtime.clone(),
+                runtime: Arc::clone(&shared.runtime),
                 limit: outage_limit(&shared.job.spec),
             },
         };
@@ -233,7 +233,7 @@ impl Life {
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
                 prober: Arc::clone(database_prober),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 confirmations: std::rc::Rc::clone(&confirmations),
                 board: Arc::clone(board),
                 stop: stop.clone(),
@@ -243,14 +243,14 @@ impl Life {
                 emitter: started.emitter,
                 prober: Arc::clone(broker_prober),
                 owner: owner(Arc::clone(&job.database), claims),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 confirmations,
                 board: Arc::clone(board),
                 stop: stop.clone(),
             },
             commit: CommitSetup {
                 write: position_writer(Arc::clone(&job.database), Arc::clone(&job.log), Arc::clone(spec)),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 budget: Arc::clone(budget),
                 board: Arc::clone(board),
                 stop: stop.clone(),

@@ -54,10 +54,18 @@ pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) 
             let rows = first_positions(setup, partitions)?;
             setup.patience.ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)?;
             // Last: the row says that the job has begun.
-            let row = new_job_row(&setup.spec);
-            setup.patience.ledger(&setup.ledger, async |session| session.create_job(&row).await)
+            let row = begin_job(setup, &new_job_row(&setup.spec))?;
+            fits(setup, &row)
         }
     }
+}
+
+/// Writes the job's row. An earlier attempt may have written it and its answer been lost: what is there counts.
+fn begin_job(setup: &StartSetup, row: &JobRow) -> Result<JobRow, Stopped> {
+    setup.patience.ledger(&setup.ledger, async |session| match session.job_row().await? {
+        Some(found) => Ok(found),
+        None => session.create_job(row).await.map(|()| row.clone()),
+    })
 }
 
 fn first_positions(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<Vec<FrontierRow>, Stopped> {

@@ -158,7 +158,40 @@ async fn store(
             *session = roll_back(dropped, work.deadline).await;
             Report::Contended { lane }
         }
+        (ErrorClass::Reject, _) => {
+            drop(dropped);
+            refused_or_fenced(lane, work, transaction, &error).await
+        }
         (class, _) => Report::Halt(refused(class, &error)),
+    }
+}
+
+/// A newer instance may have stored these very events: their keys are there, and this one meets them before it meets
+/// the positions. Whose key groups they are decides what the refusal means.
+async fn refused_or_fenced(
+    lane: usize,
+    work: &Work,
+    transaction: &Transaction<Queued>,
+    error: &DatabaseError,
+) -> Report {
+    let asked = timeout(work.deadline, async {
+        let mut session = work.database.connect().await?;
+        session.positions().await
+    });
+    let rows = match asked.await {
+        Ok(Ok(rows)) => rows,
+        Ok(Err(error)) => return Report::Out { lane, said: error.message },
+        Err(_elapsed) => {
+            let said = no_answer("a look-up of positions", work.deadline).message;
+            return Report::Out { lane, said };
+        }
+    };
+    let mine =
+        |group, incarnation| rows.iter().any(|row| row.group == group && row.incarnation == incarnation);
+    if transaction.batches.iter().all(|batch| mine(batch.group, batch.incarnation)) {
+        Report::Halt(refused(error.class, error))
+    } else {
+        Report::Fenced { lane }
     }
 }
 

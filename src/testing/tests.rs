@@ -1,0 +1,1 @@
+//! The fakes keep what the real ones keep.
