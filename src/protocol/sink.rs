@@ -96,7 +96,7 @@ pub enum Action<O> {
 }
 
 /// What the sink is about.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum State<O> {
     /// The producer is good and nothing is out.
     Ready { aborted: u32 },
@@ -113,7 +113,7 @@ enum State<O> {
 }
 
 /// The machine. `O` is what a batch sends.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sink<O> {
     /// The last batch that Kafka is known to have.
     emitted: BTreeMap<KeyGroup, BatchNumber>,
@@ -319,6 +319,8 @@ impl<O: Clone> Sink<O> {
 fn unasked(what: &str) {
     panic!("{what} was reported that was not asked for")
 }
+
+mod invariants;
 
 #[cfg(test)]
 mod tests;
