@@ -37,7 +37,10 @@ impl<O> Sink<O> {
 
     fn doubtful(&self) -> &[(KeyGroup, BatchNumber)] {
         match &self.state {
-            State::Down { doubt } | State::Rebuilding { doubt } | State::Asking { doubt } => doubt,
+            State::Down { doubt }
+            | State::Rebuilding { doubt }
+            | State::Asking { doubt }
+            | State::Verifying { doubt, .. } => doubt,
             State::Ready { .. } | State::Emitting { .. } | State::Halted => &[],
         }
     }
