@@ -19,14 +19,25 @@ use timely::worker::Worker;
 /// What concerns all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// This worker has fenced its share of the transactional ids.
-    Fenced { worker: usize },
+    /// This worker has come to this step of its start.
+    Reached { worker: usize, step: Step },
     /// Read no more, finish, commit.
     Drain,
     /// Stop everything, for this reason.
     Halt(Halt),
     /// A worker was told to end before it had started.
     Abandon,
+}
+
+/// The steps of a start that every worker must have come to before any goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Step {
+    /// The ledger's tables and the job's row are there.
+    Prepared,
+    /// Every key group is claimed.
+    Claimed,
+    /// Every transactional id is taken over.
+    Fenced,
 }
 
 /// One worker's end of the control dataflow.

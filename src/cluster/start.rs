@@ -1,13 +1,17 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     1 fence every producer that the job may ever have had, then wait for all workers; 2 claim the key groups;
-//!            3 read the progress topic, then the outbox; 4 send what the outbox has and Kafka has not; 5 find where to read
+//! Order:     0 the ledger is there; 1 claim the key groups; 2 fence every producer that the job may ever have had;
+//!            3 read the progress topic, then the outbox; 4 send what the outbox has and Kafka has not; 5 find where to
+//!            read. Behind 0, 1 and 2 every worker waits for all others
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
 //!
-//! The order is the proof. Behind the fence nobody's Kafka transaction is open any more, so the progress topic is
-//! final; behind the claim nobody else's database transaction can be stored any more, so positions and outbox are.
+//! The order is the proof. Behind the claims nobody else's database transaction can be stored any more, so positions and
+//! outbox are final. An older instance may still build a producer of its own; it asks the ledger between initialising it
+//! and using it, and what it hears is either that it was claimed, so it sends nothing, or that it was not yet, and then
+//! the fence, which comes behind all claims, takes that producer over, too. So behind the fence nobody's Kafka
+//! transaction is open or will be, and the progress topic is final.
 
 mod first;
 mod outbox;
@@ -15,6 +19,7 @@ mod patience;
 
 pub(super) use patience::{Patience, Stopped};
 
+use super::control::Step;
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
@@ -55,22 +60,27 @@ pub(super) struct Started {
 /// How long a question to the broker may take at a start, before it is asked again.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Runs the start. `fenced` is called when step 1 is done here; then `all_fenced` is waited for.
+/// Runs the start. `reached` is told each step that is done here, and `all` then says that it is done everywhere.
 pub(super) fn start(
     setup: &StartSetup,
-    fenced: impl FnOnce(),
-    all_fenced: &Receiver<()>,
+    reached: &dyn Fn(Step),
+    all: &Receiver<()>,
 ) -> Result<Started, Stopped> {
+    let wait = |step| {
+        reached(step);
+        setup.patience.wait_for(all)
+    };
     let partitions = first::partitions(setup)?;
     if setup.worker == 0 {
         first::prepare_ledger(setup, &partitions)?;
     }
-    let writer = fence(setup)?;
-    fenced();
-    setup.patience.wait_for(all_fenced)?;
-
+    wait(Step::Prepared)?;
     let groups = owned_groups(setup.spec.key_groups, setup.worker, setup.workers);
     let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await)?;
+    wait(Step::Claimed)?;
+    let writer = fence(setup)?;
+    wait(Step::Fenced)?;
+
     let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
@@ -82,7 +92,7 @@ pub(super) fn start(
     Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
 }
 
-/// Step 1: this worker's own producer, and its share of all ids that the job may ever have used.
+/// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.
 fn fence(setup: &StartSetup) -> Result<Option<Box<dyn Writer>>, Stopped> {
     if !setup.spec.sends() {
         return Ok(None);

@@ -6,7 +6,7 @@
 //! Fails:     by halt, broadcast; from then on it commits nothing
 //! Not here:  no waiting for the worlds: the worker only steps
 
-use super::control::{Control, Message};
+use super::control::{Control, Message, Step};
 use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{LedgerClient, owner, position_writer};
 use super::start::{Patience, StartSetup, Started, Stopped, start};
@@ -22,7 +22,7 @@ use crate::operator::stop::StopRequest;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::{Limits, Sink};
 use crate::xml::Decoder;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -50,7 +50,7 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
 /// What a start reports to its worker.
 enum News {
-    Fenced,
+    Reached(Step),
     Over(Box<Result<Started, Stopped>>),
 }
 
@@ -79,8 +79,8 @@ struct Life {
     stop: StopRequest,
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
-    all_fenced: SyncSender<()>,
-    fenced: BTreeSet<usize>,
+    all_reached: SyncSender<()>,
+    reached: BTreeMap<Step, BTreeSet<usize>>,
     workers: usize,
     told_drain: bool,
     data_index: Option<usize>,
@@ -90,7 +90,7 @@ struct Life {
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
         let (news_sender, news) = sync_channel(2);
-        let (all_fenced, fenced_word) = sync_channel(1);
+        let (all_reached, word) = sync_channel(1);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
         let setup = StartSetup {
@@ -110,8 +110,8 @@ impl Life {
         let waker = std::thread::current();
         let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
         let spawned = thread.spawn(move || {
-            let fenced = || tell(&news_sender, News::Fenced, &waker);
-            let result = start(&setup, fenced, &fenced_word);
+            let reached = |step| tell(&news_sender, News::Reached(step), &waker);
+            let result = start(&setup, &reached, &word);
             tell(&news_sender, News::Over(Box::new(result)), &waker);
         });
         if let Err(error) = spawned {
@@ -122,8 +122,8 @@ impl Life {
             stop,
             cancelled,
             news,
-            all_fenced,
-            fenced: BTreeSet::new(),
+            all_reached,
+            reached: BTreeMap::new(),
             workers: worker.peers(),
             told_drain: false,
             data_index: None,
@@ -156,11 +156,12 @@ impl Life {
                 Message::Halt(halt) => return Some(Ended::Halted(halt)),
                 Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
-                Message::Fenced { worker } => {
-                    self.fenced.insert(worker);
-                    if self.fenced.len() == self.workers {
+                Message::Reached { worker, step } => {
+                    let reached = self.reached.entry(step).or_default();
+                    reached.insert(worker);
+                    if reached.len() == self.workers {
                         // The start waits for this one word; if it is gone, its own news tells why.
-                        let _gone = self.all_fenced.try_send(());
+                        let _gone = self.all_reached.try_send(());
                     }
                 }
             }
@@ -170,7 +171,7 @@ impl Life {
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
         match news {
-            News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
+            News::Reached(step) => control.tell(Message::Reached { worker: worker.index(), step }),
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
                 Err(Stopped::Cancelled) => control.tell(Message::Abandon),
