@@ -5,6 +5,7 @@
 //! Not here:  no data. A halt drops the data dataflow whole: to drop capabilities one by one would let frontiers advance
 //!            past work that was never done, and that news could overtake the halt
 
+use crate::model::{Incarnation, KeyGroup};
 use crate::protocol::halt::Halt;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -21,6 +22,8 @@ use timely::worker::Worker;
 pub(super) enum Message {
     /// This worker runs a job file with this fingerprint.
     Hello { worker: usize, job: String },
+    /// The first worker has claimed every key group of the job, in one transaction: the incarnations.
+    Claimed { claims: Vec<(KeyGroup, Incarnation)> },
     /// This worker has fenced its share of the transactional ids.
     Fenced { worker: usize },
     /// Read no more, finish, commit.

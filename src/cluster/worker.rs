@@ -9,8 +9,9 @@
 use super::control::{Control, Message};
 use super::launch::Job;
 use super::ledger::{LedgerClient, owner, position_writer};
-use super::start::{Patience, StartSetup, Started, Stopped, start};
+use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
+use crate::model::{Incarnation, KeyGroup};
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
 use crate::operator::decode::DecodeSetup;
@@ -50,6 +51,7 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
 /// What a start reports to its worker.
 enum News {
+    Claimed(Vec<(KeyGroup, Incarnation)>),
     Fenced,
     Over(Box<Result<Started, Stopped>>),
 }
@@ -83,7 +85,8 @@ struct Life {
     stop: StopRequest,
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
-    all_fenced: SyncSender<()>,
+    /// To the start.
+    words: SyncSender<Word>,
     fenced: BTreeSet<usize>,
     workers: usize,
     told_drain: bool,
@@ -93,8 +96,8 @@ struct Life {
 
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
-        let (news_sender, news) = sync_channel(2);
-        let (all_fenced, fenced_word) = sync_channel(1);
+        let (news_sender, news) = sync_channel(3);
+        let (words, heard) = sync_channel(2);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
         let limit_s = shared.job.spec.outage.limit_s;
@@ -115,8 +118,9 @@ impl Life {
         let waker = std::thread::current();
         let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
         let spawned = thread.spawn(move || {
+            let claimed = |claims| tell(&news_sender, News::Claimed(claims), &waker);
             let fenced = || tell(&news_sender, News::Fenced, &waker);
-            let result = start(&setup, fenced, &fenced_word);
+            let result = start(&setup, &Cluster { claimed: &claimed, fenced: &fenced, words: &heard });
             tell(&news_sender, News::Over(Box::new(result)), &waker);
         });
         if let Err(error) = spawned {
@@ -127,7 +131,7 @@ impl Life {
             stop,
             cancelled,
             news,
-            all_fenced,
+            words,
             fenced: BTreeSet::new(),
             workers: worker.peers(),
             told_drain: false,
@@ -168,11 +172,13 @@ impl Life {
                     control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
                 }
                 Message::Hello { .. } => {}
+                // The start waits for these two words, one each; if it is gone, its own news tells why.
+                Message::Claimed { claims } => {
+                    let _gone = self.words.try_send(Word::Claimed(claims));
+                }
                 Message::Fenced { worker } => {
-                    self.fenced.insert(worker);
-                    if self.fenced.len() == self.workers {
-                        // The start waits for this one word; if it is gone, its own news tells why.
-                        let _gone = self.all_fenced.try_send(());
+                    if self.fenced.insert(worker) && self.fenced.len() == self.workers {
+                        let _gone = self.words.try_send(Word::AllFenced);
                     }
                 }
             }
@@ -182,6 +188,7 @@ impl Life {
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
         match news {
+            News::Claimed(claims) => control.tell(Message::Claimed { claims }),
             News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
