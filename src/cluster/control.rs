@@ -5,6 +5,7 @@
 //! Not here:  no data. A halt drops the data dataflow whole: to drop capabilities one by one would let frontiers advance
 //!            past work that was never done, and that news could overtake the halt
 
+use crate::model::{Incarnation, KeyGroup};
 use crate::protocol::halt::Halt;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -19,25 +20,16 @@ use timely::worker::Worker;
 /// What concerns all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// This worker has come to this step of its start.
-    Reached { worker: usize, step: Step },
+    /// The first worker has claimed every key group of the job, in one transaction: the incarnations.
+    Claimed { claims: Vec<(KeyGroup, Incarnation)> },
+    /// This worker has fenced its share of the transactional ids.
+    Fenced { worker: usize },
     /// Read no more, finish, commit.
     Drain,
     /// Stop everything, for this reason.
     Halt(Halt),
     /// A worker was told to end before it had started.
     Abandon,
-}
-
-/// The steps of a start that every worker must have come to before any goes on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Step {
-    /// The ledger's tables and the job's row are there.
-    Prepared,
-    /// Every key group is claimed.
-    Claimed,
-    /// Every transactional id is taken over.
-    Fenced,
 }
 
 /// One worker's end of the control dataflow.

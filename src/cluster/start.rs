@@ -1,31 +1,34 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     0 the ledger is there; 1 claim the key groups; 2 fence every producer that the job may ever have had;
-//!            3 read the progress topic, then the outbox; 4 send what the outbox has and Kafka has not; 5 find where to
-//!            read. Behind 0, 1 and 2 every worker waits for all others
+//! Order:     1 claim all key groups, one worker for all; 2 fence every producer that the job may ever have had, then wait
+//!            for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
+//!            the outbox has and Kafka has not; 5 find where to read
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
 //!
-//! The order is the proof. Behind the claims nobody else's database transaction can be stored any more, so positions and
-//! outbox are final. An older instance may still build a producer of its own; it asks the ledger between initialising it
-//! and using it, and what it hears is either that it was claimed, so it sends nothing, or that it was not yet, and then
-//! the fence, which comes behind all claims, takes that producer over, too. So behind the fence nobody's Kafka
-//! transaction is open or will be, and the progress topic is final.
+//! The order is the proof. Behind the claim nobody else's database transaction can be stored any more, so positions and
+//! outbox are final. Behind the fence nobody's Kafka transaction is open any more, and nobody older begins another: a
+//! producer that is initialised later asks the ledger before it sends (protocol::sink; here: 3), finds the claim, and
+//! stops. So the progress topic is final, too. The other way round, fence and then claim, an older instance could get a
+//! producer between the two, still be told that the key groups are its own, and send what is sent here as well.
+//!
+//! One transaction claims all key groups: of two instances that start side by side one is then the newer everywhere, and
+//! "still mine" means the same for every key group.
 
+mod claim;
 mod first;
 mod outbox;
 mod patience;
 
 pub(super) use patience::{Patience, Stopped};
 
-use super::control::Step;
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
 use crate::kafka::{Log, LogError, Writer};
-use crate::model::{BatchNumber, KeyGroup, NextOffset, Places, TopicPartition};
-use crate::operator::exchange::{owned_groups, owns};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places, TopicPartition};
+use crate::operator::exchange::owns;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::gate::Claimed;
 use crate::protocol::halt::{Halt, HaltKind};
@@ -60,36 +63,55 @@ pub(super) struct Started {
 /// How long a question to the broker may take at a start, before it is asked again.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Runs the start. `reached` is told each step that is done here, and `all` then says that it is done everywhere.
-pub(super) fn start(
-    setup: &StartSetup,
-    reached: &dyn Fn(Step),
-    all: &Receiver<()>,
-) -> Result<Started, Stopped> {
-    let wait = |step| {
-        reached(step);
-        setup.patience.wait_for(all)
-    };
+/// What the workers of a start tell each other.
+pub(super) struct Cluster<'a> {
+    /// The first worker tells all, itself included, what it has claimed.
+    pub(super) claimed: &'a dyn Fn(Vec<(KeyGroup, Incarnation)>),
+    /// This worker has taken over its share of the transactional ids.
+    pub(super) fenced: &'a dyn Fn(),
+    /// What is heard.
+    pub(super) words: &'a Receiver<Word>,
+}
+
+/// What a start waits for: one of each, in this order.
+#[derive(Debug)]
+pub(super) enum Word {
+    /// What the first worker has claimed.
+    Claimed(Vec<(KeyGroup, Incarnation)>),
+    /// All transactional ids are taken over.
+    AllFenced,
+}
+
+/// Runs the start.
+pub(super) fn start(setup: &StartSetup, cluster: &Cluster<'_>) -> Result<Started, Stopped> {
     let partitions = first::partitions(setup)?;
     if setup.worker == 0 {
         first::prepare_ledger(setup, &partitions)?;
+        (cluster.claimed)(claim::all(setup)?);
     }
-    wait(Step::Prepared)?;
-    let groups = owned_groups(setup.spec.key_groups, setup.worker, setup.workers);
-    let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await)?;
-    wait(Step::Claimed)?;
-    let writer = fence(setup)?;
-    wait(Step::Fenced)?;
-
+    let Word::Claimed(claims) = setup.patience.next_word(cluster.words)? else {
+        return Err(out_of_order());
+    };
+    let rows = claim::rows_of_mine(setup, &claims)?;
     let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
+    let writer = fence(setup)?;
+    (cluster.fenced)();
+    let Word::AllFenced = setup.patience.next_word(cluster.words)? else {
+        return Err(out_of_order());
+    };
+
     let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows)?;
     let claimed = rows.iter().map(|row| claimed(setup, row, &emitted)).collect::<Result<_, Halt>>()?;
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
     let from = first::positions(setup, &partitions, &frontier)?;
     let until = if setup.until_end { Some(ends(setup, &from)?) } else { None };
     Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
+}
+
+fn out_of_order() -> Stopped {
+    Halt::new(HaltKind::Internal, "the workers told each other of the start's steps out of order").into()
 }
 
 /// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.
@@ -125,7 +147,7 @@ fn claimed(
     })
 }
 
-type Parsed = (Places, Vec<crate::model::Stranger>);
+type Parsed = (Places, Vec<(String, i32, crate::model::Place)>);
 
 fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parsed, Halt> {
     Places::parse(text, &spec.source.topics).map_err(|bad| {

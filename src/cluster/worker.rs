@@ -6,11 +6,12 @@
 //! Fails:     by halt, broadcast; from then on it commits nothing
 //! Not here:  no waiting for the worlds: the worker only steps
 
-use super::control::{Control, Message, Step};
+use super::control::{Control, Message};
 use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{LedgerClient, owner, position_writer};
-use super::start::{Patience, StartSetup, Started, Stopped, start};
+use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
+use crate::model::{Incarnation, KeyGroup};
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
 use crate::operator::decode::DecodeSetup;
@@ -22,7 +23,7 @@ use crate::operator::stop::StopRequest;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::{Limits, Sink};
 use crate::xml::Decoder;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -50,7 +51,8 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
 /// What a start reports to its worker.
 enum News {
-    Reached(Step),
+    Claimed(Vec<(KeyGroup, Incarnation)>),
+    Fenced,
     Over(Box<Result<Started, Stopped>>),
 }
 
@@ -79,8 +81,9 @@ struct Life {
     stop: StopRequest,
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
-    all_reached: SyncSender<()>,
-    reached: BTreeMap<Step, BTreeSet<usize>>,
+    /// To the start.
+    words: SyncSender<Word>,
+    fenced: BTreeSet<usize>,
     workers: usize,
     told_drain: bool,
     data_index: Option<usize>,
@@ -89,8 +92,8 @@ struct Life {
 
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
-        let (news_sender, news) = sync_channel(2);
-        let (all_reached, word) = sync_channel(1);
+        let (news_sender, news) = sync_channel(3);
+        let (words, heard) = sync_channel(2);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
         let setup = StartSetup {
@@ -110,8 +113,9 @@ impl Life {
         let waker = std::thread::current();
         let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
         let spawned = thread.spawn(move || {
-            let reached = |step| tell(&news_sender, News::Reached(step), &waker);
-            let result = start(&setup, &reached, &word);
+            let claimed = |claims| tell(&news_sender, News::Claimed(claims), &waker);
+            let fenced = || tell(&news_sender, News::Fenced, &waker);
+            let result = start(&setup, &Cluster { claimed: &claimed, fenced: &fenced, words: &heard });
             tell(&news_sender, News::Over(Box::new(result)), &waker);
         });
         if let Err(error) = spawned {
@@ -122,8 +126,8 @@ impl Life {
             stop,
             cancelled,
             news,
-            all_reached,
-            reached: BTreeMap::new(),
+            words,
+            fenced: BTreeSet::new(),
             workers: worker.peers(),
             told_drain: false,
             data_index: None,
@@ -156,12 +160,13 @@ impl Life {
                 Message::Halt(halt) => return Some(Ended::Halted(halt)),
                 Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
-                Message::Reached { worker, step } => {
-                    let reached = self.reached.entry(step).or_default();
-                    reached.insert(worker);
-                    if reached.len() == self.workers {
-                        // The start waits for this one word; if it is gone, its own news tells why.
-                        let _gone = self.all_reached.try_send(());
+                // The start waits for these two words, one each; if it is gone, its own news tells why.
+                Message::Claimed { claims } => {
+                    let _gone = self.words.try_send(Word::Claimed(claims));
+                }
+                Message::Fenced { worker } => {
+                    if self.fenced.insert(worker) && self.fenced.len() == self.workers {
+                        let _gone = self.words.try_send(Word::AllFenced);
                     }
                 }
             }
@@ -171,7 +176,8 @@ impl Life {
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
         match news {
-            News::Reached(step) => control.tell(Message::Reached { worker: worker.index(), step }),
+            News::Claimed(claims) => control.tell(Message::Claimed { claims }),
+            News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
                 Err(Stopped::Cancelled) => control.tell(Message::Abandon),

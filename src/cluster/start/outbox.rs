@@ -4,7 +4,7 @@
 //! Order:     per key group by batch number
 //! Fails:     an outage -> a new producer, and everything is looked at again; a disagreement -> halt
 
-use super::{DEADLINE, StartSetup, Stopped, transactional_id};
+use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
 use crate::database::{JobRow, OutboxRow, PositionRow};
 use crate::kafka::{LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
@@ -28,8 +28,10 @@ pub(super) fn send(
 ) -> Result<(Option<EmitterSetup>, Emitted, usize), Stopped> {
     let Some(mut writer) = writer else { return Ok((None, Emitted::new(), 0)) };
     let groups: Vec<KeyGroup> = rows.iter().map(|row| row.group).collect();
+    let claims: Vec<_> = rows.iter().map(|row| (row.group, row.incarnation)).collect();
     let mut sent = 0;
     loop {
+        claim::standing(setup, &claims)?;
         let mut emitted = progress(setup, job, &groups)?;
         let outbox = setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await)?;
         let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;
