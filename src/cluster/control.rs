@@ -21,14 +21,25 @@ use timely::worker::Worker;
 pub(super) enum Message {
     /// This worker runs a job file with this fingerprint.
     Hello { worker: usize, job: String },
-    /// This worker has fenced its share of the transactional ids.
-    Fenced { worker: usize },
+    /// This worker's start has done this step.
+    Done { worker: usize, step: Step },
     /// Read no more, finish, commit.
     Drain,
     /// Stop everything, for this reason.
     Halt(Halt),
     /// A worker was told to end before it had started.
     Abandon,
+}
+
+/// Behind each of these steps of a start every worker waits for all others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(super) enum Step {
+    /// The ledger is there.
+    Prepared,
+    /// The worker's key groups are claimed.
+    Claimed,
+    /// The worker's share of the transactional ids is fenced.
+    Fenced,
 }
 
 /// One worker's end of the control dataflow.

@@ -1,13 +1,18 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     1 fence every producer that the job may ever have had, then wait for all workers; 2 claim the key groups;
-//!            3 read the progress topic, then the outbox; 4 send what the outbox has and Kafka has not; 5 find where to read
+//! Order:     1 claim the key groups; 2 fence every producer that the job may ever have had; 3 see that the claims still
+//!            stand; 4 read the progress topic, then the outbox; 5 send what the outbox has and Kafka has not; 6 find
+//!            where to read. Behind 1 and 2 every worker waits for all others
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
 //!
-//! The order is the proof. Behind the fence nobody's Kafka transaction is open any more, so the progress topic is
-//! final; behind the claim nobody else's database transaction can be stored any more, so positions and outbox are.
+//! The order is the proof. Behind the claim nobody else's database transaction can be stored any more, so positions and
+//! outbox are final; behind the fence nobody's Kafka transaction is open any more, so the progress topic is, unless
+//! somebody initialises a producer again. Whoever does so looks into the ledger before it sends (step 3, and
+//! protocol::sink): if it has lost its claims, it stops. If it has not, then nobody had begun to claim yet, so nobody had
+//! begun to fence, and its producer is met by that fence. The other way around, a former instance could initialise
+//! between fence and claim, and send the outbox a second time by an id that other workers send other key groups by.
 
 mod first;
 mod outbox;
@@ -15,6 +20,7 @@ mod patience;
 
 pub(super) use patience::{Patience, Stopped};
 
+use super::control::Step;
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
@@ -26,7 +32,6 @@ use crate::protocol::gate::Claimed;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// What a start needs.
@@ -55,22 +60,22 @@ pub(super) struct Started {
 /// How long a question to the broker may take at a start, before it is asked again.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Runs the start. `fenced` is called when step 1 is done here; then `all_fenced` is waited for.
+/// Runs the start. `meet` says that this worker has done a step, and waits until all workers have.
 pub(super) fn start(
     setup: &StartSetup,
-    fenced: impl FnOnce(),
-    all_fenced: &Receiver<()>,
+    meet: &dyn Fn(Step) -> Result<(), Stopped>,
 ) -> Result<Started, Stopped> {
     let partitions = first::partitions(setup)?;
     if setup.worker == 0 {
         first::prepare_ledger(setup, &partitions)?;
     }
-    let writer = fence(setup)?;
-    fenced();
-    setup.patience.wait_for(all_fenced)?;
-
+    meet(Step::Prepared)?;
     let groups = owned_groups(setup.spec.key_groups, setup.worker, setup.workers);
     let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await)?;
+    meet(Step::Claimed)?;
+    let writer = fence(setup)?;
+    meet(Step::Fenced)?;
+
     let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
@@ -82,7 +87,20 @@ pub(super) fn start(
     Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
 }
 
-/// Step 1: this worker's own producer, and its share of all ids that the job may ever have used.
+/// Whether this start's claims stand. To be asked behind every initialisation of a producer, before anything is sent.
+fn see_claims(setup: &StartSetup, claimed: &[PositionRow]) -> Result<(), Stopped> {
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
+    let stands = |claimed: &PositionRow| {
+        rows.iter().any(|row| row.group == claimed.group && row.incarnation == claimed.incarnation)
+    };
+    if claimed.iter().all(stands) {
+        return Ok(());
+    }
+    let text = "while this instance started, a newer one has claimed its key groups: this one stops";
+    Err(Halt::new(HaltKind::Fenced, text).into())
+}
+
+/// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.
 fn fence(setup: &StartSetup) -> Result<Option<Box<dyn Writer>>, Stopped> {
     if !setup.spec.sends() {
         return Ok(None);

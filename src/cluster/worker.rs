@@ -6,8 +6,8 @@
 //! Fails:     by halt, broadcast; from then on it commits nothing
 //! Not here:  no waiting for the worlds: the worker only steps
 
-use super::control::{Control, Message};
-use super::launch::Job;
+use super::control::{Control, Message, Step};
+use super::launch::{Ended, Job};
 use super::ledger::{LedgerClient, owner, position_writer};
 use super::start::{Patience, StartSetup, Started, Stopped, start};
 use crate::dataflow::{self, Setup};
@@ -50,12 +50,12 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
 /// What a start reports to its worker.
 enum News {
-    Fenced,
+    Done(Step),
     Over(Box<Result<Started, Stopped>>),
 }
 
-/// Runs the worker to its end; `Some`: halted.
-pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
+/// Runs the worker to its end.
+pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
     let mut control = Control::build(worker);
     control.tell(Message::Hello { worker: worker.index(), job: shared.job.spec.fingerprint() });
     let mut life = Life::begin(worker, shared);
@@ -65,17 +65,14 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
             break end;
         }
     };
-    if let (Some(_), Some(data)) = (&end, life.data_index) {
+    if let (true, Some(data)) = (end != Ended::Drained, life.data_index) {
         // Whole and at once: frontiers freeze where they are.
         worker.drop_dataflow(data);
     }
     life.cancelled.store(true, Ordering::Relaxed);
     control.finish(worker, ACKNOWLEDGE);
-    end.flatten()
+    end
 }
-
-/// How a worker ends: `None` in `Some` is a cancelled start.
-type End = Option<Option<Halt>>;
 
 /// One worker's state between steps.
 struct Life {
@@ -83,8 +80,8 @@ struct Life {
     stop: StopRequest,
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
-    all_fenced: SyncSender<()>,
-    fenced: BTreeSet<usize>,
+    all_done: SyncSender<()>,
+    done: BTreeSet<(Step, usize)>,
     workers: usize,
     told_drain: bool,
     data_index: Option<usize>,
@@ -93,8 +90,8 @@ struct Life {
 
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
-        let (news_sender, news) = sync_channel(2);
-        let (all_fenced, fenced_word) = sync_channel(1);
+        let (news_sender, news) = sync_channel(4);
+        let (all_done, all_done_word) = sync_channel(3);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
         let limit_s = shared.job.spec.outage.limit_s;
@@ -115,8 +112,11 @@ impl Life {
         let waker = std::thread::current();
         let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
         let spawned = thread.spawn(move || {
-            let fenced = || tell(&news_sender, News::Fenced, &waker);
-            let result = start(&setup, fenced, &fenced_word);
+            let meet = |step| {
+                tell(&news_sender, News::Done(step), &waker);
+                setup.patience.wait_for(&all_done_word)
+            };
+            let result = start(&setup, &meet);
             tell(&news_sender, News::Over(Box::new(result)), &waker);
         });
         if let Err(error) = spawned {
@@ -127,8 +127,8 @@ impl Life {
             stop,
             cancelled,
             news,
-            all_fenced,
-            fenced: BTreeSet::new(),
+            all_done,
+            done: BTreeSet::new(),
             workers: worker.peers(),
             told_drain: false,
             data_index: None,
@@ -141,8 +141,8 @@ impl Life {
         if self.committed.is_some() { Duration::from_millis(100) } else { Duration::from_millis(10) }
     }
 
-    /// Looks at everything once; `Some`: the worker ends. `Some(None)`: drained; `Some(Some(_))`: its dataflow is dropped.
-    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<End> {
+    /// Looks at everything once; `Some`: the worker ends. Where it has not drained its dataflow is dropped.
+    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<Ended> {
         if let Some(halt) = self.stop.take() {
             control.tell(Message::Halt(halt));
         }
@@ -158,8 +158,8 @@ impl Life {
         }
         while let Some(message) = control.next() {
             match message {
-                Message::Halt(halt) => return Some(Some(Some(halt))),
-                Message::Abandon => return Some(Some(None)),
+                Message::Halt(halt) => return Some(Ended::Halted(halt)),
+                Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
                 Message::Hello { worker, job } if job != self.shared.job.spec.fingerprint() => {
                     let text = format!(
@@ -168,21 +168,21 @@ impl Life {
                     control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
                 }
                 Message::Hello { .. } => {}
-                Message::Fenced { worker } => {
-                    self.fenced.insert(worker);
-                    if self.fenced.len() == self.workers {
-                        // The start waits for this one word; if it is gone, its own news tells why.
-                        let _gone = self.all_fenced.try_send(());
+                Message::Done { worker, step } => {
+                    self.done.insert((step, worker));
+                    if self.done.iter().filter(|(done, _)| *done == step).count() == self.workers {
+                        // The start waits for one word per step; if it is gone, its own news tells why.
+                        let _gone = self.all_done.try_send(());
                     }
                 }
             }
         }
-        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(None)
+        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(Ended::Drained)
     }
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
         match news {
-            News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
+            News::Done(step) => control.tell(Message::Done { worker: worker.index(), step }),
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
                 Err(Stopped::Cancelled) => control.tell(Message::Abandon),

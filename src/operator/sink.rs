@@ -3,7 +3,7 @@
 //! In:        stored batch @ epoch, from the gate of the same worker     Out: nothing; its frontier is the news
 //! Holds:     one capability per batch that Kafka does not have yet
 //! Order:     per key group by batch number; one transaction at a time
-//! Fails:     outage -> hold, then ask the progress topic; fenced -> ask the ledger; else halt
+//! Fails:     outage -> hold, then ask the ledger and the progress topic; fenced -> ask the ledger; else halt
 //! Not here:  no Kafka calls (emitter, kafka), no decisions (protocol)
 
 mod emitter;
@@ -135,6 +135,7 @@ impl Shell {
                     Input::Lost
                 }
                 Report::Fenced => Input::Fenced,
+                Report::Initialised => Input::Initialised,
                 Report::Rebuilt(progress) => {
                     self.prober.worked();
                     Input::Rebuilt(progress)
@@ -166,6 +167,7 @@ impl Shell {
         match action {
             Action::Emit { batches, aborted } => self.tell(Command::Emit { batches, aborted }),
             Action::Rebuild => self.tell(Command::Rebuild),
+            Action::ReadProgress => self.tell(Command::ReadProgress),
             Action::Probe => {
                 let to_me = self.to_me.clone();
                 self.prober.wait(&self.said, move |answer| {

@@ -10,6 +10,11 @@
 //!
 //! A transaction whose outcome is unknown is not sent again on a guess. The producer is given up; its successor's
 //! initialisation decides the open transaction, and the progress topic, read after that, tells which batches Kafka has.
+//!
+//! Between the two the ledger is asked who owns the job. A newer instance claims first and then fences every id: whoever
+//! is still the owner behind its own initialisation has a producer that such a fence will meet, before the newer one
+//! reads the progress topic. Whoever is not would send, by an id that the newer one's workers do not use for the same
+//! key groups, what the newer one sends from the outbox.
 
 use crate::model::{BatchNumber, KeyGroup};
 use crate::protocol::halt::{Halt, HaltKind};
@@ -62,9 +67,11 @@ pub enum Input<O> {
     },
     /// The broker answers again.
     Up,
-    /// A new producer is initialised, and the progress topic, read after that, says this of the key groups.
+    /// A new producer is initialised.
+    Initialised,
+    /// The progress topic, read behind the initialisation and the ledger's answer, says this of the key groups.
     Rebuilt(BTreeMap<KeyGroup, BatchNumber>),
-    /// Building the producer met an outage.
+    /// Building the producer, or reading the progress topic, met an outage.
     NotRebuilt,
 }
 
@@ -80,8 +87,10 @@ pub enum Action<O> {
     },
     /// Find out when the broker answers again, and say [`Input::Up`].
     Probe,
-    /// Build a new producer, initialise it, then read the progress topic, and say [`Input::Rebuilt`].
+    /// Build a new producer, initialise it, and say [`Input::Initialised`].
     Rebuild,
+    /// Read the progress topic, and say [`Input::Rebuilt`].
+    ReadProgress,
     /// Ask the ledger whether this instance still owns its key groups, and say [`Input::Owner`].
     AskLedger,
     /// Kafka has these batches, or they had nothing to send: their events are done.
@@ -106,8 +115,10 @@ enum State<O> {
     Down { doubt: Vec<(KeyGroup, BatchNumber)> },
     /// A new producer is being built.
     Rebuilding { doubt: Vec<(KeyGroup, BatchNumber)> },
-    /// The ledger is being asked who owns the job.
-    Asking { doubt: Vec<(KeyGroup, BatchNumber)> },
+    /// The ledger is being asked who owns the job: behind the initialisation of a new producer, or before there is one.
+    Asking { doubt: Vec<(KeyGroup, BatchNumber)>, initialised: bool },
+    /// The new producer is good, and the progress topic is being read.
+    Reading { doubt: Vec<(KeyGroup, BatchNumber)> },
     /// Over.
     Halted,
 }
@@ -141,7 +152,7 @@ impl<O: Clone> Sink<O> {
 
     /// Whether the sink waits for the broker.
     pub fn holding(&self) -> bool {
-        matches!(self.state, State::Down { .. } | State::Rebuilding { .. } | State::Asking { .. })
+        !matches!(self.state, State::Ready { .. } | State::Emitting { .. } | State::Halted)
     }
 
     /// Takes in what happened; `actions` gets what is to be done, in order.
@@ -158,7 +169,12 @@ impl<O: Clone> Sink<O> {
             }
             Input::Fenced => {
                 let doubt = self.give_up();
-                self.state = State::Asking { doubt };
+                self.state = State::Asking { doubt, initialised: false };
+                actions.push(Action::AskLedger);
+            }
+            Input::Initialised => {
+                let doubt = self.doubt();
+                self.state = State::Asking { doubt, initialised: true };
                 actions.push(Action::AskLedger);
             }
             Input::Owner { mine } => self.owner(mine, actions),
@@ -241,7 +257,10 @@ impl<O: Clone> Sink<O> {
                 }
                 doubt
             }
-            State::Down { doubt } | State::Rebuilding { doubt } | State::Asking { doubt } => doubt,
+            State::Down { doubt }
+            | State::Rebuilding { doubt }
+            | State::Asking { doubt, .. }
+            | State::Reading { doubt } => doubt,
             State::Ready { .. } | State::Halted => Vec::new(),
         }
     }
@@ -251,15 +270,19 @@ impl<O: Clone> Sink<O> {
     }
 
     fn owner(&mut self, mine: bool, actions: &mut Vec<Action<O>>) {
+        let initialised = matches!(self.state, State::Asking { initialised: true, .. });
         let doubt = self.doubt();
-        if mine {
+        if mine && initialised {
+            self.state = State::Reading { doubt };
+            actions.push(Action::ReadProgress);
+        } else if mine {
             self.state = State::Rebuilding { doubt };
             actions.push(Action::Rebuild);
         } else {
             actions.push(Action::Halt(Halt::new(
                 HaltKind::Fenced,
-                "Kafka fenced this instance's producer, and the ledger says that a newer instance of this job has \
-                 claimed its key groups: this instance stops; what it has stored is sent by the newer one",
+                "the ledger says that a newer instance of this job has claimed the key groups of this one, whose producer \
+                 Kafka has fenced or lost: this instance stops; what it has stored is sent by the newer one",
             )));
         }
     }

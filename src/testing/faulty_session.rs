@@ -60,6 +60,7 @@ impl FaultySession {
 
     /// Before a call reaches the server.
     async fn enter(&mut self, doing: &str) -> Result<&mut Box<dyn Session>> {
+        self.link.about_to(doing);
         self.pass().await?;
         if self.link.chance(self.faults.slow) {
             tokio::time::sleep(self.link.some_of(SLOW)).await;

@@ -1,10 +1,10 @@
-//! Steps 3 and 4 of a start: what is stored and not in Kafka is sent, before anything else.
+//! Steps 3 to 5 of a start: what is stored and not in Kafka is sent, before anything else.
 //!
 //! In:        the claimed key groups' rows, a fenced producer     Out: the producer, and what Kafka has now
 //! Order:     per key group by batch number
 //! Fails:     an outage -> a new producer, and everything is looked at again; a disagreement -> halt
 
-use super::{DEADLINE, StartSetup, Stopped, transactional_id};
+use super::{DEADLINE, StartSetup, Stopped, see_claims, transactional_id};
 use crate::database::{JobRow, OutboxRow, PositionRow};
 use crate::kafka::{LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
@@ -30,6 +30,7 @@ pub(super) fn send(
     let groups: Vec<KeyGroup> = rows.iter().map(|row| row.group).collect();
     let mut sent = 0;
     loop {
+        see_claims(setup, rows)?;
         let mut emitted = progress(setup, job, &groups)?;
         let outbox = setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await)?;
         let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;

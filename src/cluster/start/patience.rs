@@ -86,7 +86,7 @@ impl Patience {
     }
 
     /// Waits for a word from the worker.
-    pub(super) fn wait_for(&self, word: &Receiver<()>) -> Result<(), Stopped> {
+    pub(in crate::cluster) fn wait_for(&self, word: &Receiver<()>) -> Result<(), Stopped> {
         loop {
             match word.recv_timeout(Duration::from_millis(50)) {
                 Ok(()) => return Ok(()),

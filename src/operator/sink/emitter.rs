@@ -1,6 +1,6 @@
 //! Emitter: the thread that owns the transactional producer, so that the worker never waits for Kafka.
 //!
-//! In:        batches to send, or "build a new producer"     Out: one report per command
+//! In:        batches to send, "build a new producer", or "read the progress topic"     Out: one report per command
 //! Holds:     the producer while it is good; none through an outage, for a producer with records in its queue burns a core
 //! Order:     one command at a time
 //! Fails:     by report, with the class that the log gave. After a deadline the outcome is unknown: the producer is dropped
@@ -34,6 +34,7 @@ pub struct EmitterSetup {
 pub(super) enum Command {
     Emit { batches: Arc<Vec<StoredBatch>>, aborted: u32 },
     Rebuild,
+    ReadProgress,
 }
 
 /// What the sink hears.
@@ -42,6 +43,7 @@ pub(super) enum Report {
     Aborted,
     Lost { said: String },
     Fenced,
+    Initialised,
     Rebuilt(BTreeMap<KeyGroup, BatchNumber>),
     NotRebuilt { said: String },
     Owner { mine: bool },
@@ -87,14 +89,21 @@ fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Rep
             }
             Command::Rebuild => {
                 writer = None;
-                match rebuild(&*log, &transactional_id, &ledger_id, &groups) {
-                    Ok((new, progress)) => {
+                match log.writer(&transactional_id, DEADLINE) {
+                    Ok(new) => {
                         writer = Some(new);
-                        Report::Rebuilt(progress)
+                        Report::Initialised
                     }
-                    Err(report) => report,
+                    Err(error) => trouble(error, |said| Report::NotRebuilt { said }),
                 }
             }
+            Command::ReadProgress => match read_progress(&*log, &ledger_id, &groups) {
+                Ok(progress) => Report::Rebuilt(progress),
+                Err(report) => {
+                    writer = None;
+                    report
+                }
+            },
         };
         reports.send(report);
     }
@@ -134,12 +143,12 @@ fn progress_of(batches: &[StoredBatch], ledger_id: &str) -> Vec<ProgressRow> {
     newest.into_iter().map(row).collect()
 }
 
-type Built = (Box<dyn Writer>, BTreeMap<KeyGroup, BatchNumber>);
-
-fn rebuild(log: &dyn Log, id: &str, ledger_id: &str, groups: &[KeyGroup]) -> Result<Built, Report> {
-    let out = |error: LogError| trouble(error, |said| Report::NotRebuilt { said });
-    let writer = log.writer(id, DEADLINE).map_err(out)?;
-    let rows = log.progress(DEADLINE).map_err(out)?;
+fn read_progress(
+    log: &dyn Log,
+    ledger_id: &str,
+    groups: &[KeyGroup],
+) -> Result<BTreeMap<KeyGroup, BatchNumber>, Report> {
+    let rows = log.progress(DEADLINE).map_err(|error| trouble(error, |said| Report::NotRebuilt { said }))?;
     let mut progress = BTreeMap::new();
     for row in rows.into_iter().filter(|row| groups.contains(&row.group)) {
         if row.ledger_id != ledger_id {
@@ -148,7 +157,7 @@ fn rebuild(log: &dyn Log, id: &str, ledger_id: &str, groups: &[KeyGroup]) -> Res
         }
         progress.insert(row.group, row.batch);
     }
-    Ok((writer, progress))
+    Ok(progress)
 }
 
 /// What an error means: an outage, or a halt.

@@ -93,6 +93,9 @@ fn a_lost_transaction_is_judged_by_the_progress_topic() {
         assert_eq!(act(&mut s, Input::Up), vec![Action::Rebuild]);
         assert_eq!(act(&mut s, Input::NotRebuilt), vec![Action::Probe]);
         assert_eq!(act(&mut s, Input::Up), vec![Action::Rebuild]);
+        assert_eq!(act(&mut s, Input::Initialised), vec![Action::AskLedger]);
+        assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::ReadProgress]);
+        assert!(s.holding());
         let actions = act(&mut s, progress(&[(0, known)]));
         assert_eq!(emitted(&actions), again);
         assert_eq!(actions.contains(&done(&[(0, 5)], true)), known == 5);
@@ -106,11 +109,24 @@ fn fenced_asks_the_ledger_first() {
     give(&mut s, &[batch(0, 5, 1)]);
     assert_eq!(act(&mut s, Input::Fenced), vec![Action::AskLedger]);
     assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::Rebuild]);
+    assert_eq!(act(&mut s, Input::Initialised), vec![Action::AskLedger]);
+    assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::ReadProgress]);
     assert_eq!(emitted(&act(&mut s, progress(&[(0, 4)]))), vec![(0, 5)]);
 
     let mut zombie = sink();
     give(&mut zombie, &[batch(0, 5, 1)]);
     act(&mut zombie, Input::Fenced);
+    let actions = act(&mut zombie, Input::Owner { mine: false });
+    assert!(matches!(&actions[..], [Action::Halt(h)] if h.kind == HaltKind::Fenced));
+}
+
+#[test]
+fn a_new_producer_is_not_used_by_who_is_not_the_owner_behind_its_initialisation() {
+    let mut zombie = sink();
+    give(&mut zombie, &[batch(0, 5, 1)]);
+    act(&mut zombie, Input::Lost);
+    act(&mut zombie, Input::Up);
+    assert_eq!(act(&mut zombie, Input::Initialised), vec![Action::AskLedger]);
     let actions = act(&mut zombie, Input::Owner { mine: false });
     assert!(matches!(&actions[..], [Action::Halt(h)] if h.kind == HaltKind::Fenced));
 }
