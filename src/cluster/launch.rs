@@ -92,16 +92,21 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
     let guards = timely::execute(timely_config(cluster), move |worker| run_worker(worker, &shared))?;
     let mut ended = Ended::Drained;
     for result in guards.join() {
-        match result? {
-            Some(halt) if !matches!(ended, Ended::Halted(_)) => ended = Ended::Halted(halt),
-            _ => {}
-        }
+        ended = worse(ended, result?);
     }
     // A start that is still on its way keeps the runtime under its feet, and ends it when it ends.
     if let Some(runtime) = Arc::into_inner(runtime) {
         runtime.shutdown_background();
     }
     Ok(ended)
+}
+
+/// What the whole job came to: the first halt, else a start that was given up.
+fn worse(a: Ended, b: Ended) -> Ended {
+    match (&a, &b) {
+        (Ended::Halted(_), _) | (_, Ended::Drained) => a,
+        _ => b,
+    }
 }
 
 fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: &Arc<tokio::runtime::Runtime>) -> Shared {

@@ -9,7 +9,8 @@
 use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
 use crate::database::{FrontierRow, JobRow};
 use crate::job::Start;
-use crate::model::{NextOffset, TopicPartition};
+use crate::kafka::progress_topic_name;
+use crate::model::{BatchNumber, NextOffset, TopicPartition};
 use crate::operator::exchange::owns;
 use crate::protocol::halt::{Halt, HaltKind};
 
@@ -45,10 +46,14 @@ fn missing_topic(key: &str, name: &str) -> Halt {
 /// The ledger's tables, the job's row, and the progress topic; once per cluster.
 pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
     setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await)?;
+    let begun = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     if setup.spec.sends() {
+        if begun.is_some() {
+            progress_is_there(setup)?;
+        }
         setup.patience.log(|| setup.log.create_progress_topic(DEADLINE))?;
     }
-    match setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)? {
+    match begun {
         Some(row) => fits(setup, &row),
         None => {
             let rows = first_positions(setup, partitions)?;
@@ -58,6 +63,27 @@ pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) 
             fits(setup, &row)
         }
     }
+}
+
+/// A progress topic that is gone is not made anew where a batch was ever to be sent: an empty one says that nothing was,
+/// and what the outbox still holds would be sent again.
+fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
+    let name = [progress_topic_name(&setup.spec.name)];
+    let counts = setup.patience.log(|| setup.log.partition_counts(&name, DEADLINE))?;
+    if !matches!(counts.as_slice(), [None]) {
+        return Ok(());
+    }
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
+    if rows.iter().all(|row| row.output_batch == BatchNumber(0)) {
+        return Ok(());
+    }
+    let text = format!(
+        "the progress topic \"{}\" of job \"{}\" is gone, and the ledger has batches with outputs: which of them Kafka has \
+         is not known any more. Nothing was read, stored or sent; bring the topic back, with what it held",
+        name.concat(),
+        setup.spec.name
+    );
+    Err(Halt::new(HaltKind::Fenced, text).into())
 }
 
 /// Writes the job's row. An earlier attempt may have written it and its answer been lost: what is there counts.
