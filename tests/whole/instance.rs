@@ -34,6 +34,7 @@ pub struct Instance {
     pub board: Arc<Board>,
     end: Receiver<Result<Ended, String>>,
     pub ended: Option<Result<Ended, String>>,
+    pub killed: bool,
 }
 
 impl Instance {
@@ -59,7 +60,13 @@ impl Instance {
             seen.say(&format!("ends: {ended:?}"));
             drop(sender.send(ended));
         });
-        Instance { name: name.to_owned(), link, signals, board, end, ended: None }
+        Instance { name: name.to_owned(), link, signals, board, end, ended: None, killed: false }
+    }
+
+    /// As by SIGKILL.
+    pub fn kill(&mut self) {
+        self.killed = true;
+        self.link.cut();
     }
 
     /// Waits for its end; `None`: it goes on.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Of a plain `cargo test`.
 const SEEDS: u64 = 60;
 /// Beside each other.
-const AT_A_TIME: usize = 12;
+const AT_A_TIME: usize = 24;
 
 #[test]
 fn whatever_happens_each_record_takes_effect_once_and_in_order() {
