@@ -1,9 +1,9 @@
 //! Servers that lie: the check must find each of them out. A check that cannot fail proves nothing.
 
 use super::check::check;
-use super::instance::{How, Instance};
+use super::instance::{How, Instance, PATIENCE};
 use super::world::World;
-use super::zombies::{SOON, frozen_before_it_sends, frozen_before_it_stores};
+use super::zombies::{frozen_before_it_sends, frozen_before_it_stores};
 use tidegate::testing::{Lie, Random};
 
 /// A plain run, and what is wrong behind it.
@@ -11,7 +11,7 @@ fn plain_run(lie: Option<Lie>) -> Vec<String> {
     let mut world = World::lying(lie);
     world.input.produce(&world.broker, &mut Random::new(7), 6, 200);
     let mut instance = Instance::start(&world, "run", How::well(2));
-    let ended = format!("{:?}", instance.wait(SOON));
+    let ended = format!("{:?}", instance.wait(PATIENCE));
     instance.kill();
     world.history.say("test", &ended);
     check(&world)

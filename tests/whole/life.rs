@@ -2,15 +2,12 @@
 //! drains, and at last an instance that is left in peace.
 
 use super::check::check;
-use super::instance::{How, Instance};
+use super::instance::{How, Instance, PATIENCE};
 use super::world::World;
 use std::time::Duration;
 use tidegate::cluster::Ended;
 use tidegate::protocol::halt::HaltKind;
 use tidegate::testing::{DatabaseFaults, LogFaults, Outage, Random};
-
-/// How long a healthy world may need.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What happens to an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,9 +1,8 @@
 //! When the world does not fit the ledger at a start: recognised, named, refused, and nothing is done.
 
 use super::check::check;
-use super::instance::{How, Instance};
+use super::instance::{How, Instance, PATIENCE};
 use super::world::{DEAD, OUTPUT, World, job_file};
-use super::zombies::SOON;
 use tidegate::cluster::Ended;
 use tidegate::model::{NextOffset, Offset};
 use tidegate::protocol::halt::HaltKind;
@@ -23,7 +22,7 @@ fn produce(world: &mut World, seed: u64) {
 
 fn drained(world: &World, workers: usize) {
     let mut instance = Instance::start(world, "run", How::well(workers));
-    let ended = instance.wait(SOON);
+    let ended = instance.wait(PATIENCE);
     assert!(matches!(ended, Some(Ok(Ended::Drained))), "{ended:?}");
 }
 
@@ -35,7 +34,7 @@ fn refused(world: &World, code: u8, words: &[&str]) {
     };
     let before = left(world);
     let mut instance = Instance::start(world, "refused", How::well(2));
-    let Some(Ok(Ended::Halted(halt))) = instance.wait(SOON) else {
+    let Some(Ok(Ended::Halted(halt))) = instance.wait(PATIENCE) else {
         panic!("it was not refused: {:?}", instance.ended)
     };
     assert_eq!(halt.kind.exit_code(), code, "{halt}");
@@ -94,9 +93,8 @@ fn other_keys_are_taken_after_a_clean_end_alone() {
     let other = job_file().replace(r#"key = ["@key"]"#, r#"key = ["@n"]"#);
     let mut world = used();
     produce(&mut world, 2);
-    let mut killed = Instance::start(&world, "killed", How { until_end: false, ..How::well(2) });
-    killed.link.stop_before("moving the frontier");
-    assert!(killed.link.wait_for_stop(SOON));
+    let reading_on = How { until_end: false, ..How::well(2) };
+    let mut killed = Instance::start_until(&world, "killed", "moving the frontier", reading_on);
     killed.kill();
     let right = job_file();
     world.set_job_file(&other);
@@ -128,7 +126,7 @@ fn a_topic_that_was_made_anew_is_refused() {
 /// The other partitions may have been read by then.
 fn refused_while_reading(world: &World, words: &[&str]) {
     let mut instance = Instance::start(world, "refused", How::well(2));
-    let Some(Ok(Ended::Halted(halt))) = instance.wait(SOON) else {
+    let Some(Ok(Ended::Halted(halt))) = instance.wait(PATIENCE) else {
         panic!("it was not refused: {:?}", instance.ended)
     };
     assert_eq!(halt.kind, HaltKind::Fenced, "{halt}");
@@ -153,12 +151,10 @@ fn the_groups_offsets_are_a_display() {
 fn a_start_that_is_told_to_drain_reads_nothing() {
     let mut world = World::new();
     produce(&mut world, 1);
-    let mut instance = Instance::start(&world, "early", How::well(2));
-    instance.link.stop_before("fencing");
-    assert!(instance.link.wait_for_stop(SOON));
+    let mut instance = Instance::start_until(&world, "early", "fencing", How::well(2));
     instance.signals.drain();
     instance.link.thaw();
-    let ended = instance.wait(SOON);
+    let ended = instance.wait(PATIENCE);
     assert!(matches!(ended, Some(Ok(Ended::NotStarted))), "{ended:?}");
     assert_eq!(world.database.tables().rows.len(), 0);
 }

@@ -1,7 +1,7 @@
 //! Zombies, step by step: an old instance that was frozen at the worst place and goes on when a newer one runs.
 
 use super::check::check;
-use super::instance::{How, Instance};
+use super::instance::{How, Instance, PATIENCE};
 use super::world::{KEY_GROUPS, World};
 use std::time::Duration;
 use tidegate::cluster::Ended;
@@ -9,24 +9,18 @@ use tidegate::operator::exchange::key_group_of;
 use tidegate::protocol::halt::HaltKind;
 use tidegate::testing::{Lie, Outage, Random};
 
-pub const SOON: Duration = Duration::from_secs(20);
-
 /// Without an end: it reads on.
 fn reading_on(workers: usize) -> How {
     How { until_end: false, ..How::well(workers) }
 }
 
-fn stopped(instance: &Instance) {
-    assert!(instance.link.wait_for_stop(SOON), "{} was frozen", instance.name);
-}
-
 fn assert_drained(instance: &mut Instance) {
-    let ended = instance.wait(SOON);
+    let ended = instance.wait(PATIENCE);
     assert!(matches!(ended, Some(Ok(Ended::Drained))), "{ended:?}");
 }
 
 fn assert_fenced(instance: &mut Instance) {
-    let ended = instance.wait(SOON);
+    let ended = instance.wait(PATIENCE);
     assert!(
         matches!(ended, Some(Ok(Ended::Halted(halt))) if halt.kind == HaltKind::Fenced),
         "fenced: {ended:?}"
@@ -50,19 +44,15 @@ fn a_zombie_that_builds_a_producer_between_claim_and_fence_sends_nothing() {
     for before in ["a claim", "fencing", "reading the progress topic"] {
         let mut world = World::new();
         world.input.produce_key(&world.broker, odd_key(), 3);
-        let mut old = Instance::start(&world, "old", reading_on(1));
-        old.link.stop_before("beginning a transaction");
-        stopped(&old);
+        let mut old = Instance::start_until(&world, "old", "beginning a transaction", reading_on(1));
         world.broker.set_outage(Some(Outage::AtOnce));
         old.link.stop_before("opening a writer");
         old.link.thaw();
         std::thread::sleep(Duration::from_millis(50));
         world.broker.set_outage(None);
-        stopped(&old);
+        old.assert_stopped();
 
-        let mut new = Instance::start(&world, "new", How::well(2));
-        new.link.stop_before(before);
-        stopped(&new);
+        let mut new = Instance::start_until(&world, "new", before, How::well(2));
         old.link.stop_before("beginning a transaction");
         old.link.thaw();
         let about_to_send = old.link.wait_for_stop(Duration::from_millis(500));
@@ -91,15 +81,12 @@ pub fn frozen_before_it_stores(lie: Option<Lie>) -> Vec<String> {
 fn overtaken_while_frozen(lie: Option<Lie>, before: &str) -> Vec<String> {
     let mut world = World::lying(lie);
     world.input.produce(&world.broker, &mut Random::new(3), 4, 12);
-    let mut old = Instance::start(&world, "old", reading_on(1));
-    old.link.calm();
-    old.link.stop_before(before);
-    stopped(&old);
+    let mut old = Instance::start_until(&world, "old", before, reading_on(1));
     let mut new = Instance::start(&world, "new", How::well(1));
-    let drained = matches!(new.wait(SOON), Some(Ok(Ended::Drained)));
+    let drained = matches!(new.wait(PATIENCE), Some(Ok(Ended::Drained)));
     old.link.thaw();
     old.signals.drain();
-    let fenced = matches!(old.wait(SOON), Some(Ok(Ended::Halted(halt))) if halt.kind == HaltKind::Fenced);
+    let fenced = matches!(old.wait(PATIENCE), Some(Ok(Ended::Halted(halt))) if halt.kind == HaltKind::Fenced);
     let mut wrong = check(&world);
     if lie.is_none() && !(drained && fenced) {
         wrong.push(format!("the new one ended with {:?}, the old one with {:?}", new.ended, old.ended));
@@ -124,9 +111,7 @@ fn a_zombie_is_fenced_wherever_it_was_frozen() {
     ] {
         let mut world = World::new();
         world.input.produce(&world.broker, &mut Random::new(3), 4, 40);
-        let mut old = Instance::start(&world, "old", reading_on(2));
-        old.link.stop_before(before);
-        stopped(&old);
+        let mut old = Instance::start_until(&world, "old", before, reading_on(2));
         let mut new = Instance::start(&world, "new", How::well(3));
         let drained = matches!(new.wait(Duration::from_secs(2)), Some(Ok(Ended::Drained)));
         old.link.thaw();
