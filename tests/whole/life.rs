@@ -120,7 +120,10 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
         std::thread::sleep(Duration::from_millis(random.below(200)));
         thaw_some(random, instances);
         match last.wait(PATIENCE) {
-            Some(Ok(Ended::Drained)) => break,
+            Some(Ok(Ended::Drained)) => {
+                nothing_in_flight(&last, wrong);
+                break;
+            }
             Some(Ok(Ended::Halted(halt))) if halt.kind == HaltKind::Fenced && attempt < instances.len() => {}
             other => return wrong.push(format!("last run {attempt} ended with {other:?}")),
         }
@@ -135,7 +138,8 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
     for instance in instances.iter_mut() {
         let name = instance.name.clone();
         match instance.wait(PATIENCE) {
-            Some(Ok(Ended::Drained | Ended::NotStarted)) => {}
+            Some(Ok(Ended::NotStarted)) => {}
+            Some(Ok(Ended::Drained)) => nothing_in_flight(instance, wrong),
             Some(Ok(Ended::Halted(halt))) if matches!(halt.kind, HaltKind::Fenced | HaltKind::Rights) => {}
             other => wrong.push(format!("{name} ended with {other:?}")),
         }
@@ -145,5 +149,12 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
     let ended = sweep.wait(PATIENCE);
     if !matches!(ended, Some(Ok(Ended::Drained))) {
         wrong.push(format!("the sweep ended with {ended:?}"));
+    }
+}
+
+fn nothing_in_flight(instance: &Instance, wrong: &mut Vec<String>) {
+    let bytes = instance.board.in_flight_bytes();
+    if bytes > 0 {
+        wrong.push(format!("{} has drained with {bytes} bytes in flight", instance.name));
     }
 }
