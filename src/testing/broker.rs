@@ -140,6 +140,11 @@ impl Broker {
         self.lock().group.get(&(group.to_owned(), topic.to_owned(), partition)).copied()
     }
 
+    /// Commits for the group, as an operator's hand does.
+    pub fn set_group_position(&self, group: &str, topic: &str, partition: i32, next: NextOffset) {
+        self.change(|state| state.group.insert((group.to_owned(), topic.to_owned(), partition), next));
+    }
+
     /// Transactions that nobody has ended.
     pub fn open_transactions(&self) -> usize {
         self.lock().producers.values().map(|producer| producer.open.len()).sum()

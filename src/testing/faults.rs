@@ -36,6 +36,8 @@ pub struct DatabaseFaults {
     pub commit_lost: u32,
     /// The connection is lost while COMMIT is on its way: it is done up to 20 ms later.
     pub commit_late: u32,
+    /// The server gives up a connection whose process has been frozen for 100 ms in the middle of a call.
+    pub given_up: u32,
     /// A call takes up to 10 ms longer.
     pub slow: u32,
 }
@@ -56,7 +58,7 @@ impl LogFaults {
 }
 
 impl DatabaseFaults {
-    /// Every fault this often.
+    /// Every fault this often, and half of the connections of frozen processes given up.
     pub fn all(per_mille: u32) -> DatabaseFaults {
         DatabaseFaults {
             refused: per_mille,
@@ -66,6 +68,7 @@ impl DatabaseFaults {
             commit_answer_lost: per_mille,
             commit_lost: per_mille,
             commit_late: per_mille,
+            given_up: 500,
             slow: per_mille,
         }
     }

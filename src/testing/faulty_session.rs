@@ -4,7 +4,7 @@
 //! Holds:     the inner session, until its connection is lost
 //! Order:     a call passes the link before it reaches the server, and again before its answer is heard: a process that is
 //!            frozen between the two does not know what it has done
-//! Fails:     by the faults. A server gives up the connection of a process that is frozen for [`IDLE`], in half of the cases
+//! Fails:     by the faults
 
 use super::log::SLOW;
 use super::memory_database::failed;
@@ -45,7 +45,7 @@ impl FaultySession {
         let open = match self.link.pass_within(IDLE).await {
             Some(open) => open,
             None => {
-                if self.link.chance(500) {
+                if self.link.chance(self.faults.given_up) {
                     self.inner = None;
                 }
                 self.link.pass_async().await
@@ -60,6 +60,7 @@ impl FaultySession {
 
     /// Before a call reaches the server.
     async fn enter(&mut self, doing: &str) -> Result<&mut Box<dyn Session>> {
+        self.link.about_to(doing);
         self.pass().await?;
         if self.link.chance(self.faults.slow) {
             tokio::time::sleep(self.link.some_of(SLOW)).await;

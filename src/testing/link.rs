@@ -30,6 +30,15 @@ pub struct Link {
     changed_async: Notify,
     calm: AtomicBool,
     random: Mutex<Random>,
+    stop: Mutex<Stop>,
+    stopped: Condvar,
+}
+
+/// Where a process is to be frozen.
+#[derive(Debug, Default)]
+struct Stop {
+    before: Option<String>,
+    reached: bool,
 }
 
 impl Link {
@@ -43,6 +52,8 @@ impl Link {
             changed_async: Notify::new(),
             calm: AtomicBool::new(false),
             random: Mutex::new(Random::new(seed)),
+            stop: Mutex::default(),
+            stopped: Condvar::new(),
         })
     }
 
@@ -59,6 +70,30 @@ impl Link {
     /// No call arrives any more.
     pub fn cut(&self) {
         self.turn(Mode::Cut, "is killed");
+    }
+
+    /// Freezes the process when it is about to do this: the history names what calls do.
+    pub fn stop_before(&self, doing: &str) {
+        *self.lock_stop() = Stop { before: Some(doing.to_owned()), reached: false };
+    }
+
+    /// Waits until the process is frozen where it was to be; `false`: it has not come there within `wait`.
+    pub fn wait_for_stop(&self, wait: Duration) -> bool {
+        let stop = self.lock_stop();
+        let waited = self.stopped.wait_timeout_while(stop, wait, |stop| !stop.reached);
+        waited.unwrap_or_else(PoisonError::into_inner).0.reached
+    }
+
+    /// A call is about to do this.
+    pub(super) fn about_to(&self, doing: &str) {
+        let mut stop = self.lock_stop();
+        if stop.before.as_deref() != Some(doing) {
+            return;
+        }
+        *stop = Stop { before: None, reached: true };
+        self.turn(Mode::Frozen, &format!("is frozen before {doing}"));
+        drop(stop);
+        self.stopped.notify_all();
     }
 
     /// From now on nothing fails by itself.
@@ -122,6 +157,10 @@ impl Link {
         let us = u64::try_from(at_most.as_micros()).unwrap_or(u64::MAX);
         let mut random = self.random.lock().unwrap_or_else(PoisonError::into_inner);
         Duration::from_micros(random.below(us))
+    }
+
+    fn lock_stop(&self) -> MutexGuard<'_, Stop> {
+        self.stop.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, Mode> {

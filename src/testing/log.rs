@@ -41,6 +41,7 @@ impl MemoryLog {
 
     /// Every call comes through here before it does anything.
     pub(super) fn enter(&self, doing: &str, deadline: Duration) -> Result<(), LogError> {
+        self.link.about_to(doing);
         self.pass(doing)?;
         if self.link.chance(self.faults.slow) {
             std::thread::sleep(self.link.some_of(SLOW));

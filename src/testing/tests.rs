@@ -1,1 +1,5 @@
-//! The fakes keep what the real ones keep.
+//! The fakes do what the real ones do: the same questions are asked of a real broker in `kafka/tests` and of real
+//! engines in `database/conformance`.
+
+mod database;
+mod log;

@@ -65,6 +65,7 @@ impl MemoryWriter {
     }
 
     fn end(&self, commit: bool) -> Result<(), LogError> {
+        self.log.link.about_to("ending a transaction");
         self.log.pass("ending a transaction")?;
         self.log.broker.end(&self.id, self.epoch, commit).map_err(|_| self.fenced("ending a transaction"))
     }

@@ -56,6 +56,20 @@ impl Input {
     }
 }
 
+impl Input {
+    /// Produces so many readable records of one key.
+    pub fn produce_key(&mut self, broker: &Broker, key: u64, records: usize) {
+        let (topic, partition) = place(key);
+        for _ in 0..records {
+            let number = self.numbers.entry(key).or_insert(0);
+            *number += 1;
+            let event = (format!("k{key}"), *number);
+            let offset = broker.produce(topic, partition, document(&event.0, event.1)).expect("a partition");
+            self.sent.push(Sent { source: format!("{topic}/{partition}/{offset}"), event: Some(event) });
+        }
+    }
+}
+
 /// The partition of a key.
 fn place(key: u64) -> (&'static str, i32) {
     let (topic, partitions) = TOPICS[usize::try_from(key % 2).unwrap()];

@@ -8,6 +8,9 @@ use tidegate::cluster::{self, Cluster, Ended, Job, Signals};
 use tidegate::status::Board;
 use tidegate::testing::{DatabaseFaults, FaultyDatabase, Link, LogFaults, MemoryLog};
 
+/// How long a healthy world may need for anything.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
 /// How an instance is to run.
 #[derive(Clone, Copy, Debug)]
 pub struct How {
@@ -34,11 +37,28 @@ pub struct Instance {
     pub board: Arc<Board>,
     end: Receiver<Result<Ended, String>>,
     pub ended: Option<Result<Ended, String>>,
+    pub killed: bool,
 }
 
 impl Instance {
     pub fn start(world: &World, name: &str, how: How) -> Instance {
+        Instance::on(Link::new(name, how.seed, Arc::clone(&world.history)), world, name, how)
+    }
+
+    /// Starts, and waits until it is frozen where it is about to do this.
+    pub fn start_until(world: &World, name: &str, before: &str, how: How) -> Instance {
         let link = Link::new(name, how.seed, Arc::clone(&world.history));
+        link.stop_before(before);
+        let instance = Instance::on(link, world, name, how);
+        instance.assert_stopped();
+        instance
+    }
+
+    pub fn assert_stopped(&self) {
+        assert!(self.link.wait_for_stop(PATIENCE), "{} was not frozen: {:?}", self.name, self.ended);
+    }
+
+    fn on(link: Arc<Link>, world: &World, name: &str, how: How) -> Instance {
         link.say(&format!("starts with {} workers", how.workers));
         let log = MemoryLog::new(Arc::clone(&world.broker), world.setup.clone(), Arc::clone(&link), how.log);
         let database = FaultyDatabase::new(world.database.handle(), Arc::clone(&link), how.database);
@@ -59,7 +79,13 @@ impl Instance {
             seen.say(&format!("ends: {ended:?}"));
             drop(sender.send(ended));
         });
-        Instance { name: name.to_owned(), link, signals, board, end, ended: None }
+        Instance { name: name.to_owned(), link, signals, board, end, ended: None, killed: false }
+    }
+
+    /// As by SIGKILL.
+    pub fn kill(&mut self) {
+        self.killed = true;
+        self.link.cut();
     }
 
     /// Waits for its end; `None`: it goes on.
