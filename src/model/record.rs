@@ -20,9 +20,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// What the record costs in memory, in bytes: its content and a share for bookkeeping.
+    /// What the record costs in memory while it is handled, in bytes: its content, and a share for what is made of it
+    /// (measured: an event of 800 bytes with six fields and its output hold about 2 KiB).
     pub fn footprint_bytes(&self) -> usize {
-        const BOOKKEEPING_BYTES: usize = 256;
+        const BOOKKEEPING_BYTES: usize = 1024;
         let len = |b: &Option<Bytes>| b.as_ref().map_or(0, Bytes::len);
         let headers: usize = self.headers.iter().map(|(name, value)| name.len() + len(value) + 48).sum();
         len(&self.key) + len(&self.value) + headers + BOOKKEEPING_BYTES
