@@ -1,0 +1,195 @@
+//! Start: the steps of `cluster/start.rs` and `cluster/start/outbox.rs`, in their order, one at a time.
+
+use crate::broken::Broken;
+use crate::database::{Database, index};
+use crate::kafka::{Content, Kafka, Sent};
+use crate::plan::{Event, GROUPS, Plan};
+use crate::run::{Running, own_id};
+use std::collections::BTreeMap;
+use tidegate::model::{BatchNumber, Incarnation, KeyGroup, Places};
+use tidegate::protocol::gate::Claimed;
+use tidegate::protocol::recovery::{Found, plan as plan_emission};
+
+/// What a start does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Stage {
+    /// The first worker raises the incarnation of all key groups in one transaction, and tells the others.
+    Claim,
+    /// Read the rows of its own key groups, which must still be claimed so.
+    Rows,
+    /// Take over the ids that this run will not use.
+    Fence,
+    /// Take over the id that this worker sends with.
+    Own,
+    /// Ask the ledger whether the claims still stand.
+    Ask,
+    /// Read the progress topic.
+    Progress,
+    /// Read the outbox and find what Kafka lacks.
+    Outbox,
+    /// Send it.
+    Produce,
+    Commit,
+    /// Read the job's frontier and begin.
+    Begin,
+}
+
+/// The order that ships. Behind `Own` every worker waits for all others.
+const SHIPPED: &[Stage] =
+    &[Stage::Claim, Stage::Rows, Stage::Fence, Stage::Own, Stage::Ask, Stage::Progress, Stage::Outbox];
+
+fn order(plan: &Plan) -> &'static [Stage] {
+    use Stage::{Ask, Claim, Fence, Outbox, Own, Progress, Rows};
+    match plan.broken {
+        Some(Broken::SkipFence) => &[Claim, Rows, Own, Ask, Progress, Outbox],
+        Some(Broken::FenceBeforeClaim) => &[Fence, Own, Claim, Rows, Ask, Progress, Outbox],
+        Some(Broken::ReadBeforeFence) => &[Claim, Rows, Progress, Fence, Own, Ask, Outbox],
+        Some(Broken::StartTrustsFence) => &[Claim, Rows, Fence, Own, Progress, Outbox],
+        _ => SHIPPED,
+    }
+}
+
+/// A row as it was when it was claimed.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClaimedRow {
+    pub group: KeyGroup,
+    pub incarnation: Incarnation,
+    pub batch: BatchNumber,
+    pub output_batch: BatchNumber,
+    pub places: Places,
+}
+
+/// One worker's start.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Start {
+    pub stage: Stage,
+    /// It claims; the others skip that stage.
+    pub claimer: bool,
+    /// Its share of the ids is taken over.
+    pub fenced: bool,
+    pub rows: Vec<ClaimedRow>,
+    pub emitted: BTreeMap<KeyGroup, BatchNumber>,
+    pub missing: Vec<(KeyGroup, BatchNumber, Vec<Event>)>,
+}
+
+impl Start {
+    pub fn new(plan: &Plan, worker: usize) -> Start {
+        let claimer = worker == 0 || plan.is(Broken::ClaimApart);
+        let skips = |stage: &&Stage| **stage == Stage::Claim && !claimer;
+        Start {
+            stage: *order(plan).iter().find(|stage| !skips(stage)).unwrap(),
+            claimer,
+            fenced: false,
+            rows: Vec::new(),
+            emitted: BTreeMap::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    /// Goes on to the stage behind this one.
+    pub fn go_on(&mut self, plan: &Plan) {
+        let order = order(plan);
+        let at = order.iter().position(|stage| *stage == self.stage).unwrap();
+        let skips = |stage: &&Stage| **stage == Stage::Claim && !self.claimer;
+        self.stage = *order[at + 1..].iter().find(|stage| !skips(stage)).unwrap();
+    }
+
+    /// Whether the next stage waits until all workers have fenced.
+    pub fn is_at_barrier(&self, plan: &Plan) -> bool {
+        let order = order(plan);
+        let own = order.iter().position(|stage| *stage == Stage::Own).unwrap();
+        let behind = order[own + 1..].iter().find(|stage| **stage != Stage::Claim || self.claimer);
+        behind == Some(&self.stage)
+    }
+
+    /// Reads the rows of these key groups; `false`: one is not claimed so any more.
+    pub fn read_rows(&mut self, database: &Database, claims: &[(KeyGroup, Incarnation)]) -> bool {
+        let row = |(group, _): &(KeyGroup, Incarnation)| {
+            let row = &database.rows[index(*group)];
+            ClaimedRow {
+                group: *group,
+                incarnation: row.incarnation,
+                batch: row.batch,
+                output_batch: row.output_batch,
+                places: row.places.clone(),
+            }
+        };
+        self.rows = claims.iter().map(row).collect();
+        database.owns(claims)
+    }
+
+    pub fn claims(&self) -> Vec<(KeyGroup, Incarnation)> {
+        self.rows.iter().map(|row| (row.group, row.incarnation)).collect()
+    }
+
+    pub fn read_progress(&mut self, progress: &[BatchNumber]) {
+        let row = |row: &ClaimedRow| (row.group, progress[index(row.group)]);
+        self.emitted = self.rows.iter().map(row).filter(|(_, batch)| batch.0 > 0).collect();
+    }
+
+    /// What the outbox has and Kafka has not; an error is a halt.
+    pub fn read_outbox(&mut self, database: &Database) -> Result<(), String> {
+        let outbox = |group: KeyGroup| database.rows[index(group)].outbox.iter();
+        let found: Vec<Found> = self
+            .rows
+            .iter()
+            .map(|row| Found {
+                group: row.group,
+                batch: row.batch,
+                output_batch: row.output_batch,
+                outbox: outbox(row.group).map(|(batch, _)| *batch).collect(),
+                emitted: self.emitted.get(&row.group).copied().unwrap_or_default(),
+            })
+            .collect();
+        let plan = plan_emission(&found).map_err(|disagreement| disagreement.to_string())?;
+        self.missing.clear();
+        for (group, batches) in plan {
+            let rows = outbox(group).filter(|(batch, _)| batches.contains(batch));
+            self.missing.extend(rows.map(|(batch, outputs)| (group, *batch, outputs.clone())));
+        }
+        Ok(())
+    }
+
+    pub fn content(&self) -> Content {
+        let sent = |(group, batch, outputs): &(KeyGroup, BatchNumber, Vec<Event>)| Sent {
+            group: index(*group) as u8,
+            batch: *batch,
+            outputs: outputs.clone(),
+        };
+        self.missing.iter().map(sent).collect()
+    }
+
+    /// Kafka has what was missing.
+    pub fn sent(&mut self) {
+        for (group, batch, _) in std::mem::take(&mut self.missing) {
+            self.emitted.insert(group, batch);
+        }
+    }
+
+    pub fn begin(&self, plan: &Plan) -> Running {
+        let forget = plan.is(Broken::ForgetPositions);
+        let claimed = |row: &ClaimedRow| Claimed {
+            group: row.group,
+            incarnation: row.incarnation,
+            batch: row.batch,
+            places: if forget { Places::default() } else { row.places.clone() },
+            emitted: self.emitted.get(&row.group).copied().unwrap_or_default(),
+        };
+        Running::new(plan, self.rows.iter().map(claimed).collect(), self.emitted.clone())
+    }
+}
+
+/// The ids that a worker takes over and does not use.
+pub fn others(worker: u8, workers: usize) -> impl Iterator<Item = usize> {
+    let worker = own_id(worker);
+    (0..GROUPS).filter(move |id| id % workers == worker && *id != worker)
+}
+
+/// What a reader of the progress topic finds; none: it has to wait.
+pub fn progress(kafka: &Kafka, plan: &Plan) -> Option<Vec<BatchNumber>> {
+    match plan.broken {
+        Some(Broken::ReadUncommitted | Broken::ReadToLastStable) => Some(kafka.misread.clone()),
+        _ if kafka.is_undecided() => None,
+        _ => Some(kafka.progress.clone()),
+    }
+}
