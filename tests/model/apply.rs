@@ -2,12 +2,14 @@
 //!
 //! Fails:     with a sentence: a rule of the ledger was broken, a machine panicked, or a run halted without a reason
 
+mod starting;
+pub use starting::claimed_by;
+
 use crate::broken::Broken;
-use crate::database::outputs_of;
 use crate::kafka::{Content, Ghost, Handled, Sent, Txn};
 use crate::plan::{GROUPS, Plan};
-use crate::run::{After, Emitter, Lane, Run, Stored, Worker, outputs_of_all, own_id};
-use crate::start::{Stage, others, progress};
+use crate::run::{After, Emitter, Lane, Run, Stored, outputs_of_all, own_id};
+use crate::start::{Stage, progress};
 use crate::step::Step;
 use crate::world::World;
 use std::collections::BTreeMap;
@@ -34,48 +36,45 @@ pub fn apply(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
             world.budget.crashes -= 1;
             world.end_run(slot);
         }
-        Step::Stage { slot, worker } => stage(plan, &mut world, slot, worker)?,
-        Step::StageLost { slot, worker } => stage_lost(plan, &mut world, slot, worker),
+        Step::Stage { slot, worker } => starting::stage(plan, &mut world, slot, worker)?,
+        Step::StageLost { slot, worker } => starting::lost(plan, &mut world, slot, worker),
         Step::StageAborted { slot, worker } => {
             world.starting_mut(slot, worker).stage = Stage::Progress;
         }
-        Step::Arrive { slot, stream } => arrive(plan, &mut world, slot, stream)?,
-        Step::Dispatch { slot, worker } => {
-            world.running_mut(slot, worker).in_activation = false;
-            to_gate(plan, &mut world, slot, worker, ToGate::Dispatch)?;
-        }
-        Step::Store { slot, worker, lane } => store(plan, &mut world, slot, worker, lane)?,
-        Step::StoreCut { slot, worker, lane } => {
-            let lane = usize::from(lane);
-            undone(plan, &mut world, (slot, worker), ToGate::Undone { lane, again: Again::WhenUp })?;
-        }
-        Step::StoreContended { slot, worker, lane } => {
-            let lane = usize::from(lane);
-            undone(plan, &mut world, (slot, worker), ToGate::Undone { lane, again: Again::Now })?;
-        }
-        Step::StoreDoubted { slot, worker, lane } => store_doubted(plan, &mut world, slot, worker, lane)?,
-        Step::Settle { slot, worker, lane } => settle(plan, &mut world, slot, worker, lane)?,
-        Step::SettleCut { slot, worker, lane } => {
-            let lane = usize::from(lane);
-            undone(plan, &mut world, (slot, worker), ToGate::Unsettled { lane })?;
-        }
-        Step::DatabaseUp { slot, worker } => {
-            world.running_mut(slot, worker).probes_database = false;
-            to_gate(plan, &mut world, slot, worker, ToGate::Up)?;
-        }
-        Step::Emit { slot, worker } => emit(plan, &mut world, slot, worker)?,
-        Step::EmitLost { slot, worker } => emit_lost(plan, &mut world, slot, worker)?,
-        Step::EmitAborted { slot, worker } => to_sink(plan, &mut world, slot, worker, ToSink::Aborted)?,
-        Step::Ask { slot, worker } => {
-            let mine = world.database.owns(&world.running(slot, worker).claims);
-            to_sink(plan, &mut world, slot, worker, ToSink::Owner { mine })?;
-        }
-        Step::BrokerUp { slot, worker } => to_sink(plan, &mut world, slot, worker, ToSink::Up)?,
+        Step::Arrive { .. }
+        | Step::Dispatch { .. }
+        | Step::Store { .. }
+        | Step::StoreCut { .. }
+        | Step::StoreContended { .. }
+        | Step::StoreDoubted { .. }
+        | Step::Settle { .. }
+        | Step::SettleCut { .. }
+        | Step::DatabaseUp { .. } => of_gate(plan, &mut world, step)?,
+        Step::Emit { .. }
+        | Step::EmitLost { .. }
+        | Step::EmitAborted { .. }
+        | Step::Ask { .. }
+        | Step::BrokerUp { .. } => of_sink(plan, &mut world, step)?,
         Step::Frontier { slot, partition } => {
             let closed = world.run(slot).unwrap().closed(plan, partition);
             world.run_mut(slot).written[usize::from(partition)] = closed;
             world.database.advance_frontier(usize::from(partition), closed);
         }
+        Step::Markers { .. }
+        | Step::GhostArrives { .. }
+        | Step::TimeOut { .. }
+        | Step::GhostCommits { .. }
+        | Step::GhostRollsBack { .. } => of_services(plan, &mut world, step)?,
+    }
+    if plan.is(Broken::ReadToLastStable) {
+        world.kafka.move_last_stable();
+    }
+    Ok(world)
+}
+
+/// What Kafka and the database do by themselves.
+fn of_services(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
+    match step {
         Step::Markers { id } => world.kafka.write_markers(usize::from(id)),
         Step::GhostArrives { id } => {
             world.kafka.ghost_arrives(usize::from(id), plan.is(Broken::ReadUncommitted));
@@ -91,11 +90,9 @@ pub fn apply(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
             world.database.commit(&ghost)?;
         }
         Step::GhostRollsBack { ghost } => drop(world.database.ghosts.remove(usize::from(ghost))),
+        _ => return Err(format!("{step:?} is nothing that a service does by itself")),
     }
-    if plan.is(Broken::ReadToLastStable) {
-        world.kafka.move_last_stable();
-    }
-    Ok(world)
+    Ok(())
 }
 
 fn launch(plan: &Plan, world: &mut World, slot: u8) {
@@ -105,124 +102,6 @@ fn launch(plan: &Plan, world: &mut World, slot: u8) {
     let run = Run::new(world.started, plan);
     world.started += 1;
     world.runs[usize::from(slot)] = Some(Arc::new(run));
-}
-
-// ---- the start
-
-fn stage(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Result<(), String> {
-    let workers = world.run(slot).unwrap().workers.len();
-    let (id, me) = (own_id(worker), (slot, worker));
-    match world.starting(slot, worker).stage {
-        Stage::Claim => {
-            for group in claimed_by(plan, worker, workers) {
-                let incarnation = world.database.claim(group);
-                world.run_mut(slot).claims.push((KeyGroup(group as u32), incarnation));
-            }
-            world.starting_mut(slot, worker).go_on(plan);
-        }
-        Stage::Rows => {
-            let claims = world.run(slot).unwrap().claims_of(worker);
-            let mut start = world.starting(slot, worker).clone();
-            if !start.read_rows(&world.database, &claims) {
-                return halt(world, slot, worker, "the claims do not stand any more");
-            }
-            start.go_on(plan);
-            *world.starting_mut(slot, worker) = start;
-        }
-        Stage::Fence => {
-            others(worker, workers).for_each(|id| world.kafka.initialise(id, None));
-            world.starting_mut(slot, worker).go_on(plan);
-        }
-        Stage::Own => {
-            world.kafka.initialise(id, Some(me));
-            let start = world.starting_mut(slot, worker);
-            start.fenced = true;
-            start.go_on(plan);
-        }
-        Stage::Ask => {
-            if !world.database.owns(&world.starting(slot, worker).claims()) {
-                return halt(world, slot, worker, "the claims do not stand any more");
-            }
-            world.starting_mut(slot, worker).go_on(plan);
-        }
-        Stage::Progress => {
-            let progress = progress(&world.kafka, plan).unwrap();
-            let start = world.starting_mut(slot, worker);
-            start.read_progress(&progress);
-            start.go_on(plan);
-        }
-        Stage::Outbox => {
-            let mut start = world.starting(slot, worker).clone();
-            if let Err(disagreement) = start.read_outbox(&world.database) {
-                return halt(world, slot, worker, &disagreement);
-            }
-            start.stage = if start.missing.is_empty() { Stage::Begin } else { Stage::Produce };
-            *world.starting_mut(slot, worker) = start;
-        }
-        Stage::Produce => {
-            let content = world.starting(slot, worker).content();
-            let handled = world.kafka.produce(id, me, content, plan.is(Broken::ReadUncommitted));
-            world.starting_mut(slot, worker).stage = behind(handled, Stage::Commit);
-        }
-        Stage::Commit => {
-            let handled = world.kafka.commit(id, me);
-            let start = world.starting_mut(slot, worker);
-            start.stage = behind(handled, Stage::Begin);
-            if handled == Handled::Done {
-                start.sent();
-            }
-        }
-        Stage::Begin => begin(plan, world, slot, worker),
-    }
-    Ok(())
-}
-
-/// The key groups that a worker claims.
-pub fn claimed_by(plan: &Plan, worker: u8, workers: usize) -> std::vec::IntoIter<usize> {
-    let claims = |group: &usize| match plan.is(Broken::ClaimApart) {
-        true => group % workers == usize::from(worker),
-        false => worker == 0,
-    };
-    (0..GROUPS).filter(claims).collect::<Vec<_>>().into_iter()
-}
-
-/// Fenced: a new producer, and everything is looked at again.
-fn behind(handled: Handled, next: Stage) -> Stage {
-    if handled == Handled::Done { next } else { Stage::Own }
-}
-
-fn begin(plan: &Plan, world: &mut World, slot: u8, worker: u8) {
-    let running = world.starting(slot, worker).begin(plan);
-    *world.worker_mut(slot, worker) = Worker::Running(Box::new(running));
-    let frontier = world.database.frontier.clone();
-    let run = world.run_mut(slot);
-    let mine = (0..plan.partitions()).filter(|p| run.owner(*p) == usize::from(worker)).collect::<Vec<_>>();
-    for partition in mine {
-        let from = frontier[usize::from(partition)];
-        run.written[usize::from(partition)] = from;
-        for event in plan.events.iter().filter(|e| e.partition == partition && e.offset < from) {
-            run.done |= 1 << event.id;
-            run.arrived[usize::from(partition) * GROUPS + usize::from(event.group)] += 1;
-        }
-    }
-}
-
-fn stage_lost(plan: &Plan, world: &mut World, slot: u8, worker: u8) {
-    let start = world.starting(slot, worker);
-    let request = match start.stage {
-        Stage::Produce => Ghost::Produce(start.content()),
-        Stage::Commit => Ghost::EndTxn,
-        Stage::Claim => {
-            let workers = world.run(slot).unwrap().workers.len();
-            for group in claimed_by(plan, worker, workers) {
-                world.database.claim(group);
-            }
-            return;
-        }
-        _ => unreachable!("only these stages lose their answers in a way that shows: {:?}", plan.name),
-    };
-    world.kafka.give_up(own_id(worker), (slot, worker), Some(request));
-    world.starting_mut(slot, worker).stage = Stage::Own;
 }
 
 /// A run ends by itself. It may do so only where a newer one has claimed what it claims.
@@ -236,6 +115,50 @@ fn halt(world: &mut World, slot: u8, worker: u8, said: &str) -> Result<(), Strin
     }
     world.end_run(slot);
     Ok(())
+}
+
+fn of_gate(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
+    match step {
+        Step::Arrive { slot, stream } => arrive(plan, world, slot, stream),
+        Step::Dispatch { slot, worker } => {
+            world.running_mut(slot, worker).in_activation = false;
+            to_gate(plan, world, slot, worker, ToGate::Dispatch)
+        }
+        Step::Store { slot, worker, lane } => store(plan, world, slot, worker, lane),
+        Step::StoreCut { slot, worker, lane } => {
+            let lane = usize::from(lane);
+            undone(plan, world, (slot, worker), ToGate::Undone { lane, again: Again::WhenUp })
+        }
+        Step::StoreContended { slot, worker, lane } => {
+            let lane = usize::from(lane);
+            undone(plan, world, (slot, worker), ToGate::Undone { lane, again: Again::Now })
+        }
+        Step::StoreDoubted { slot, worker, lane } => store_doubted(plan, world, slot, worker, lane),
+        Step::Settle { slot, worker, lane } => settle(plan, world, slot, worker, lane),
+        Step::SettleCut { slot, worker, lane } => {
+            let lane = usize::from(lane);
+            undone(plan, world, (slot, worker), ToGate::Unsettled { lane })
+        }
+        Step::DatabaseUp { slot, worker } => {
+            world.running_mut(slot, worker).probes_database = false;
+            to_gate(plan, world, slot, worker, ToGate::Up)
+        }
+        _ => Err(format!("{step:?} is nothing that a gate hears of")),
+    }
+}
+
+fn of_sink(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
+    match step {
+        Step::Emit { slot, worker } => emit(plan, world, slot, worker),
+        Step::EmitLost { slot, worker } => emit_lost(plan, world, slot, worker),
+        Step::EmitAborted { slot, worker } => to_sink(plan, world, slot, worker, ToSink::Aborted),
+        Step::Ask { slot, worker } => {
+            let mine = world.database.owns(&world.running(slot, worker).claims);
+            to_sink(plan, world, slot, worker, ToSink::Owner { mine })
+        }
+        Step::BrokerUp { slot, worker } => to_sink(plan, world, slot, worker, ToSink::Up),
+        _ => Err(format!("{step:?} is nothing that a sink hears of")),
+    }
 }
 
 // ---- the gate
@@ -395,9 +318,10 @@ pub fn is_complete(plan: &Plan, world: &World) -> bool {
     let database = &world.database;
     let frontier = (0..plan.partitions()).all(|p| database.frontier[usize::from(p)] == plan.end(p));
     let handled = (0..GROUPS).all(|group| {
-        let events: Vec<_> = plan.events.iter().copied().filter(|e| usize::from(e.group) == group).collect();
+        let events = plan.events.iter().filter(|e| usize::from(e.group) == group);
         let applied: usize = database.rows[group].applied.iter().map(|(_, events)| events.len()).sum();
-        applied == events.len() && world.kafka.outputs[group].len() == outputs_of(&events).len()
+        let sent = world.kafka.outputs[group].len();
+        applied == events.clone().count() && sent == events.filter(|e| !e.silent).count()
     });
     frontier && handled
 }

@@ -4,6 +4,7 @@
 //! sender has stopped waiting for stays on its way (a ghost) and may arrive any time until the id is taken over.
 
 use crate::plan::{Event, GROUPS};
+use std::borrow::Cow;
 use tidegate::model::BatchNumber;
 
 /// Who holds a transactional id: slot and worker.
@@ -164,12 +165,14 @@ impl Kafka {
         }
     }
 
-    /// What Kafka will not take back: outputs and last batch per key group.
-    pub fn truth(&self) -> (Vec<Vec<Event>>, Vec<BatchNumber>) {
-        let mut last = self.clone();
-        for id in 0..last.ids.len() {
-            last.write_markers(id);
+    /// What Kafka will not take back: the topics as they are when all markers are written.
+    pub fn truth(&self) -> Cow<'_, Kafka> {
+        let mut truth = Cow::Borrowed(self);
+        for id in 0..self.ids.len() {
+            if matches!(self.ids[id].txn, Txn::Decided(_)) {
+                truth.to_mut().write_markers(id);
+            }
         }
-        (last.outputs, last.progress)
+        truth
     }
 }

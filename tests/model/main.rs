@@ -20,6 +20,10 @@
 )]
 #![allow(unreachable_pub, reason = "nobody outside uses a test binary")]
 
+/// Millions of small copies: the allocator is half of the time.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 // What is played.
 mod broken;
 mod plan;

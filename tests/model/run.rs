@@ -89,7 +89,7 @@ impl Run {
         Run {
             number,
             workers: (0..workers)
-                .map(|worker| Arc::new(Worker::Starting(Start::new(plan, worker))))
+                .map(|worker| Arc::new(Worker::Starting(Start::new(plan, worker, workers))))
                 .collect(),
             claims: Vec::new(),
             written: vec![0; usize::from(plan.partitions())],

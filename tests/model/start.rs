@@ -63,8 +63,8 @@ pub struct ClaimedRow {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Start {
     pub stage: Stage,
-    /// It claims; the others skip that stage.
-    pub claimer: bool,
+    /// It has nothing to do in these stages: claim, where another worker claims for it, and fence, where it uses its only id.
+    skips: Vec<Stage>,
     /// Its share of the ids is taken over.
     pub fenced: bool,
     pub rows: Vec<ClaimedRow>,
@@ -73,12 +73,17 @@ pub struct Start {
 }
 
 impl Start {
-    pub fn new(plan: &Plan, worker: usize) -> Start {
-        let claimer = worker == 0 || plan.is(Broken::ClaimApart);
-        let skips = |stage: &&Stage| **stage == Stage::Claim && !claimer;
+    pub fn new(plan: &Plan, worker: usize, workers: usize) -> Start {
+        let mut skips = Vec::new();
+        if worker > 0 && !plan.is(Broken::ClaimApart) {
+            skips.push(Stage::Claim);
+        }
+        if others(worker as u8, workers).count() == 0 {
+            skips.push(Stage::Fence);
+        }
         Start {
-            stage: *order(plan).iter().find(|stage| !skips(stage)).unwrap(),
-            claimer,
+            stage: *order(plan).iter().find(|stage| !skips.contains(stage)).unwrap(),
+            skips,
             fenced: false,
             rows: Vec::new(),
             emitted: BTreeMap::new(),
@@ -88,18 +93,18 @@ impl Start {
 
     /// Goes on to the stage behind this one.
     pub fn go_on(&mut self, plan: &Plan) {
+        self.stage = self.behind(plan, self.stage);
+    }
+
+    fn behind(&self, plan: &Plan, stage: Stage) -> Stage {
         let order = order(plan);
-        let at = order.iter().position(|stage| *stage == self.stage).unwrap();
-        let skips = |stage: &&Stage| **stage == Stage::Claim && !self.claimer;
-        self.stage = *order[at + 1..].iter().find(|stage| !skips(stage)).unwrap();
+        let at = order.iter().position(|found| *found == stage).unwrap();
+        *order[at + 1..].iter().find(|stage| !self.skips.contains(stage)).unwrap()
     }
 
     /// Whether the next stage waits until all workers have fenced.
     pub fn is_at_barrier(&self, plan: &Plan) -> bool {
-        let order = order(plan);
-        let own = order.iter().position(|stage| *stage == Stage::Own).unwrap();
-        let behind = order[own + 1..].iter().find(|stage| **stage != Stage::Claim || self.claimer);
-        behind == Some(&self.stage)
+        self.stage == self.behind(plan, Stage::Own)
     }
 
     /// Reads the rows of these key groups; `false`: one is not claimed so any more.
