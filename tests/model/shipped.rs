@@ -44,7 +44,7 @@ fn takeover_by_fewer_workers() {
         lanes: 1,
         events_max: 2,
         first_is_running: true,
-        budget: budget([1, 1, 1], [2, 2, 1]),
+        budget: budget([2, 1, 1], [2, 2, 1]),
         broken: None,
     });
 }
@@ -59,6 +59,20 @@ fn takeover_by_more_workers() {
         events_max: 2,
         first_is_running: true,
         budget: budget([1, 0, 1], [2, 1, 1]),
+        broken: None,
+    });
+}
+
+#[test]
+fn takeover_by_as_many_workers() {
+    passes(&Plan {
+        name: "2 workers, then 2",
+        events: events(&["0 0 0", "0 1 1"]),
+        workers: vec![2],
+        lanes: 1,
+        events_max: 2,
+        first_is_running: true,
+        budget: budget([1, 0, 1], [1, 1, 1]),
         broken: None,
     });
 }
@@ -86,7 +100,7 @@ fn batches_of_one_key_group_follow_each_other() {
         lanes: 1,
         events_max: 1,
         first_is_running: true,
-        budget: budget([1, 0, 1], [1, 1, 1]),
+        budget: budget([1, 1, 1], [2, 1, 1]),
         broken: None,
     });
 }
