@@ -37,3 +37,6 @@ pub mod status;
 
 /// What a user types, and what they see.
 pub mod cli;
+
+/// Both outside worlds in memory, with the faults that real ones have: for tests.
+pub mod testing;

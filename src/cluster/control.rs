@@ -20,8 +20,6 @@ use timely::worker::Worker;
 /// What concerns all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// This worker runs a job file with this fingerprint.
-    Hello { worker: usize, job: String },
     /// The first worker has claimed every key group of the job, in one transaction: the incarnations.
     Claimed { claims: Vec<(KeyGroup, Incarnation)> },
     /// This worker has fenced its share of the transactional ids.

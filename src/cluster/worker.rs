@@ -7,7 +7,7 @@
 //! Not here:  no waiting for the worlds: the worker only steps
 
 use super::control::{Control, Message};
-use super::launch::Job;
+use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{LedgerClient, owner, position_writer};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
@@ -34,7 +34,7 @@ use timely::worker::Worker;
 /// What the workers of one process share.
 pub(super) struct Shared {
     pub(super) job: Job,
-    pub(super) runtime: tokio::runtime::Handle,
+    pub(super) runtime: Arc<tokio::runtime::Runtime>,
     pub(super) budget: Arc<Budget>,
     pub(super) database_prober: Arc<Prober>,
     pub(super) broker_prober: Arc<Prober>,
@@ -56,10 +56,9 @@ enum News {
     Over(Box<Result<Started, Stopped>>),
 }
 
-/// Runs the worker to its end; `Some`: halted.
-pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
+/// Runs the worker to its end.
+pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
     let mut control = Control::build(worker);
-    control.tell(Message::Hello { worker: worker.index(), job: shared.job.spec.fingerprint() });
     let mut life = Life::begin(worker, shared);
     let end = loop {
         worker.step_or_park(Some(life.pause()));
@@ -67,17 +66,14 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Option<Halt> {
             break end;
         }
     };
-    if let (Some(_), Some(data)) = (&end, life.data_index) {
+    if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, life.data_index) {
         // Whole and at once: frontiers freeze where they are.
         worker.drop_dataflow(data);
     }
     life.cancelled.store(true, Ordering::Relaxed);
     control.finish(worker, ACKNOWLEDGE);
-    end.flatten()
+    end
 }
-
-/// How a worker ends: `None` in `Some` is a cancelled start.
-type End = Option<Option<Halt>>;
 
 /// One worker's state between steps.
 struct Life {
@@ -100,7 +96,6 @@ impl Life {
         let (words, heard) = sync_channel(2);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
-        let limit_s = shared.job.spec.outage.limit_s;
         let setup = StartSetup {
             spec: Arc::clone(&shared.job.spec),
             log: Arc::clone(&shared.job.log),
@@ -111,8 +106,8 @@ impl Life {
             patience: Patience {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
-                runtime: shared.runtime.clone(),
-                limit: (limit_s > 0).then(|| Duration::from_secs(limit_s)),
+                runtime: Arc::clone(&shared.runtime),
+                limit: outage_limit(&shared.job.spec),
             },
         };
         let waker = std::thread::current();
@@ -145,8 +140,8 @@ impl Life {
         if self.committed.is_some() { Duration::from_millis(100) } else { Duration::from_millis(10) }
     }
 
-    /// Looks at everything once; `Some`: the worker ends. `Some(None)`: drained; `Some(Some(_))`: its dataflow is dropped.
-    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<End> {
+    /// Looks at everything once; `Some`: the worker ends.
+    fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<Ended> {
         if let Some(halt) = self.stop.take() {
             control.tell(Message::Halt(halt));
         }
@@ -162,16 +157,9 @@ impl Life {
         }
         while let Some(message) = control.next() {
             match message {
-                Message::Halt(halt) => return Some(Some(Some(halt))),
-                Message::Abandon => return Some(Some(None)),
+                Message::Halt(halt) => return Some(Ended::Halted(halt)),
+                Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
-                Message::Hello { worker, job } if job != self.shared.job.spec.fingerprint() => {
-                    let text = format!(
-                        "worker {worker} runs another job file: all processes must be given the same"
-                    );
-                    control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
-                }
-                Message::Hello { .. } => {}
                 // The start waits for these two words, one each; if it is gone, its own news tells why.
                 Message::Claimed { claims } => {
                     let _gone = self.words.try_send(Word::Claimed(claims));
@@ -183,7 +171,7 @@ impl Life {
                 }
             }
         }
-        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(None)
+        self.committed.as_ref().is_some_and(probe::Handle::done).then_some(Ended::Drained)
     }
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
@@ -235,6 +223,7 @@ impl Life {
                 until: started.until,
                 budget: Arc::clone(budget),
                 drain: Arc::clone(drain),
+                outage_limit: outage_limit(spec),
                 board: Arc::clone(board),
                 worker: index % threads,
             },
@@ -251,7 +240,7 @@ impl Life {
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
                 prober: Arc::clone(database_prober),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 confirmations: std::rc::Rc::clone(&confirmations),
                 board: Arc::clone(board),
                 stop: stop.clone(),
@@ -261,14 +250,14 @@ impl Life {
                 emitter: started.emitter,
                 prober: Arc::clone(broker_prober),
                 owner: owner(Arc::clone(&job.database), claims),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 confirmations,
                 board: Arc::clone(board),
                 stop: stop.clone(),
             },
             commit: CommitSetup {
                 write: position_writer(Arc::clone(&job.database), Arc::clone(&job.log), Arc::clone(spec)),
-                runtime: runtime.clone(),
+                runtime: runtime.handle().clone(),
                 budget: Arc::clone(budget),
                 board: Arc::clone(board),
                 stop: stop.clone(),

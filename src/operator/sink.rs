@@ -104,7 +104,8 @@ struct Shell {
 
 impl Shell {
     fn new(setup: SinkSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
-        let emitter = setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone()));
+        let emitter =
+            setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone(), Arc::clone(&setup.prober)));
         Shell {
             machine: setup.machine,
             emitter,

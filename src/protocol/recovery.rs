@@ -41,6 +41,19 @@ pub enum Disagreement {
         /// In the ledger.
         stored: BatchNumber,
     },
+    /// The job's frontier has moved over outputs that the progress topic does not know.
+    #[error(
+        "key group {group}: the job's frontier says that Kafka has everything up to batch {stored}, and the progress topic \
+         has batch {emitted}: the progress topic was emptied or recreated, or has lost records"
+    )]
+    ProgressBehind {
+        /// The key group.
+        group: KeyGroup,
+        /// In the progress topic.
+        emitted: BatchNumber,
+        /// In the ledger.
+        stored: BatchNumber,
+    },
     /// The ledger stored outputs that are neither in Kafka nor in the outbox.
     #[error(
         "key group {group}: the ledger stored outputs up to batch {stored}, Kafka has them up to {emitted}, and the \

@@ -7,9 +7,10 @@
 //! ledger is the truth.
 
 use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
-use crate::database::{FrontierRow, JobRow};
+use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::Start;
-use crate::model::{NextOffset, TopicPartition};
+use crate::kafka::progress_topic_name;
+use crate::model::{BatchNumber, NextOffset, Offset, Place, TopicPartition};
 use crate::operator::exchange::owns;
 use crate::protocol::halt::{Halt, HaltKind};
 
@@ -45,19 +46,52 @@ fn missing_topic(key: &str, name: &str) -> Halt {
 /// The ledger's tables, the job's row, and the progress topic; once per cluster.
 pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
     setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await)?;
+    let begun = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     if setup.spec.sends() {
+        if begun.is_some() {
+            progress_is_there(setup)?;
+        }
         setup.patience.log(|| setup.log.create_progress_topic(DEADLINE))?;
     }
-    match setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)? {
+    match begun {
         Some(row) => fits(setup, &row),
         None => {
             let rows = first_positions(setup, partitions)?;
             setup.patience.ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)?;
             // Last: the row says that the job has begun.
-            let row = new_job_row(&setup.spec);
-            setup.patience.ledger(&setup.ledger, async |session| session.create_job(&row).await)
+            let row = begin_job(setup, &new_job_row(&setup.spec))?;
+            fits(setup, &row)
         }
     }
+}
+
+/// A progress topic that is gone is not made anew where a batch was ever to be sent: an empty one says that nothing was,
+/// and what the outbox still holds would be sent again.
+fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
+    let name = [progress_topic_name(&setup.spec.name)];
+    let counts = setup.patience.log(|| setup.log.partition_counts(&name, DEADLINE))?;
+    if !matches!(counts.as_slice(), [None]) {
+        return Ok(());
+    }
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
+    if rows.iter().all(|row| row.output_batch == BatchNumber(0)) {
+        return Ok(());
+    }
+    let text = format!(
+        "the progress topic \"{}\" of job \"{}\" is gone, and the ledger has batches with outputs: which of them Kafka has \
+         is not known any more. Nothing was read, stored or sent; bring the topic back, with what it held",
+        name.concat(),
+        setup.spec.name
+    );
+    Err(Halt::new(HaltKind::Fenced, text).into())
+}
+
+/// Writes the job's row. An earlier attempt may have written it and its answer been lost: what is there counts.
+fn begin_job(setup: &StartSetup, row: &JobRow) -> Result<JobRow, Stopped> {
+    setup.patience.ledger(&setup.ledger, async |session| match session.job_row().await? {
+        Some(found) => Ok(found),
+        None => session.create_job(row).await.map(|()| row.clone()),
+    })
 }
 
 fn first_positions(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<Vec<FrontierRow>, Stopped> {
@@ -117,20 +151,32 @@ fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
     setup.patience.ledger(&setup.ledger, async |session| session.set_fingerprint(&fingerprint).await)
 }
 
-/// A place that a key group has taken beyond the job's frontier: after a clean end there is none.
+/// A key group with work beyond the job's frontier: after a clean end there is none.
 fn in_doubt(setup: &StartSetup) -> Result<Option<String>, Stopped> {
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
     for row in setup.patience.ledger(&setup.ledger, async |session| session.positions().await)? {
-        let (places, strangers) = parse(&row.positions, row.group, &setup.spec)?;
-        let known =
-            places.iter().map(|(at, place)| (setup.spec.topic_of(at).to_owned(), at.partition, place));
-        for (topic, partition, place) in known.chain(strangers) {
-            if row_of(&frontier, &topic, partition).is_none_or(|row| !place.is_within(row.next)) {
-                return Ok(Some(format!("key group {} at {topic}/{partition}/{}", row.group, place.offset)));
-            }
+        if let Some(place) = beyond(setup, &row, &frontier)? {
+            return Ok(Some(place));
         }
     }
     Ok(None)
+}
+
+/// A place that this key group has taken beyond the job's frontier.
+pub(super) fn beyond(
+    setup: &StartSetup,
+    row: &PositionRow,
+    frontier: &[FrontierRow],
+) -> Result<Option<String>, Halt> {
+    let (places, strangers) = parse(&row.positions, row.group, &setup.spec)?;
+    let known = places.iter().map(|(at, place)| (setup.spec.topic_of(at).to_owned(), at.partition, place));
+    let mut beyond = known.chain(strangers).filter(|(topic, partition, place)| {
+        row_of(frontier, topic, *partition).is_none_or(|row| !place.is_within(row.next))
+    });
+    let text = |(topic, partition, place): (String, i32, Place)| {
+        format!("key group {} at {topic}/{partition}/{}", row.group, place.offset)
+    };
+    Ok(beyond.next().map(text))
 }
 
 /// Where this worker reads its partitions from.
@@ -144,12 +190,33 @@ pub(super) fn positions(
         u64::try_from(at.partition).is_ok_and(|partition| owns(partition, setup.worker, setup.workers))
     });
     for at in mine {
+        let (first, end) = setup.patience.log(|| setup.log.ends(*at, DEADLINE))?;
         let next = match row_of(frontier, setup.spec.topic_of(*at), at.partition) {
             Some(row) => row.next,
             // Added since the first start: whatever it holds is new to the job.
-            None => NextOffset(setup.patience.log(|| setup.log.ends(*at, DEADLINE))?.0.0),
+            None => NextOffset(first.0),
         };
+        if next.0 < first.0 || next > end {
+            return Err(not_there(setup, *at, next, (first, end)).into());
+        }
         positions.push((*at, next));
     }
     Ok(positions)
+}
+
+fn not_there(
+    setup: &StartSetup,
+    at: TopicPartition,
+    next: NextOffset,
+    (first, end): (Offset, NextOffset),
+) -> Halt {
+    Halt::new(
+        HaltKind::Fenced,
+        format!(
+            "{}/{}: the next position is {next} (the ledger's), but the partition holds {first} to {end} (exclusive): \
+             records were deleted before they were read, or the topic was made anew. Nothing was read",
+            setup.spec.topic_of(at),
+            at.partition
+        ),
+    )
 }

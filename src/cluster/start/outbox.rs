@@ -4,14 +4,15 @@
 //! Order:     per key group by batch number
 //! Fails:     an outage -> a new producer, and everything is looked at again; a disagreement -> halt
 
+use super::first::beyond;
 use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
-use crate::database::{JobRow, OutboxRow, PositionRow};
+use crate::database::{FrontierRow, JobRow, OutboxRow, PositionRow};
 use crate::kafka::{LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::gate::Outputs;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::halt::{Halt, HaltKind};
-use crate::protocol::recovery::{Found, plan};
+use crate::protocol::recovery::{Disagreement, Found, plan};
 use std::collections::BTreeMap;
 
 type Emitted = BTreeMap<KeyGroup, BatchNumber>;
@@ -32,7 +33,9 @@ pub(super) fn send(
     let mut sent = 0;
     loop {
         claim::standing(setup, &claims)?;
+        let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
         let mut emitted = progress(setup, job, &groups)?;
+        see_progress(setup, rows, &frontier, &emitted)?;
         let outbox = setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await)?;
         let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;
         match send_all(&mut *writer, &missing, job) {
@@ -80,6 +83,32 @@ fn progress(setup: &StartSetup, job: &JobRow, groups: &[KeyGroup]) -> Result<Emi
     Ok(emitted)
 }
 
+/// The frontier moves only over what Kafka has. So a key group whose work lies behind it is whole in the progress topic,
+/// also where the outbox still holds its last batches: else that topic has lost records, and they would be sent again.
+fn see_progress(
+    setup: &StartSetup,
+    rows: &[PositionRow],
+    frontier: &[FrontierRow],
+    emitted: &Emitted,
+) -> Result<(), Halt> {
+    for row in rows {
+        let emitted = emitted.get(&row.group).copied().unwrap_or_default();
+        if emitted < row.output_batch && beyond(setup, row, frontier)?.is_none() {
+            let (group, stored) = (row.group, row.output_batch);
+            return Err(disagree(&Disagreement::ProgressBehind { group, emitted, stored }, &setup.spec.name));
+        }
+    }
+    Ok(())
+}
+
+fn disagree(disagreement: &Disagreement, job: &str) -> Halt {
+    let text = format!(
+        "ledger and progress topic of job \"{job}\" do not fit together: {disagreement}. Nothing was read, stored or sent; \
+         bring back the one that was changed"
+    );
+    Halt::new(HaltKind::Fenced, text)
+}
+
 type Missing = Vec<(KeyGroup, BatchNumber, Outputs)>;
 
 fn missing(
@@ -98,13 +127,7 @@ fn missing(
             emitted: emitted.get(&row.group).copied().unwrap_or_default(),
         })
         .collect();
-    let plan = plan(&found).map_err(|disagreement| {
-        let text = format!(
-            "ledger and progress topic of job \"{job}\" do not fit together: {disagreement}. Nothing was read, stored \
-             or sent; bring back the one that was changed"
-        );
-        Halt::new(HaltKind::Fenced, text)
-    })?;
+    let plan = plan(&found).map_err(|disagreement| disagree(&disagreement, job))?;
     let wanted = outbox.iter().filter(|o| plan.get(&o.group).is_some_and(|list| list.contains(&o.batch)));
     let read = |row: &OutboxRow| {
         let outputs = Outputs::from_outbox(&row.outputs).map_err(|bad| {

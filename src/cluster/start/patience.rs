@@ -31,7 +31,7 @@ pub(in crate::cluster) struct Patience {
     pub(in crate::cluster) board: Arc<Board>,
     /// Raised: give up.
     pub(in crate::cluster) cancelled: Arc<AtomicBool>,
-    pub(in crate::cluster) runtime: tokio::runtime::Handle,
+    pub(in crate::cluster) runtime: Arc<tokio::runtime::Runtime>,
     /// How long an outage may last.
     pub(in crate::cluster) limit: Option<Duration>,
 }

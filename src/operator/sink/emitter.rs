@@ -10,6 +10,7 @@ use super::StoredBatch;
 use crate::kafka::{Log, LogError, LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::mailbox::Sender;
+use crate::operator::prober::Prober;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,11 +57,11 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 pub(super) struct Emitter(SyncSender<Command>);
 
 impl Emitter {
-    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>) -> Emitter {
+    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>, prober: Arc<Prober>) -> Emitter {
         let (sender, commands) = sync_channel(1);
         let thread = std::thread::Builder::new().name(setup.transactional_id.clone());
         let failed = reports.clone();
-        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports)) {
+        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports, &prober)) {
             let halt = Halt::new(
                 HaltKind::Internal,
                 format!("cannot start the thread that sends to Kafka: {error}"),
@@ -76,10 +77,11 @@ impl Emitter {
     }
 }
 
-fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>) {
+fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>, prober: &Arc<Prober>) {
     let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
     let mut writer = Some(writer);
     while let Ok(command) = commands.recv() {
+        let question = prober.ask();
         let report = match command {
             Command::Emit { batches, aborted } => {
                 std::thread::sleep(pause(aborted));
@@ -96,6 +98,7 @@ fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Rep
                 }
             }
         };
+        drop(question);
         reports.send(report);
     }
 }

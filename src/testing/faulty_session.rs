@@ -1,0 +1,226 @@
+//! Faulty session: what can happen to one connection.
+//!
+//! In:        calls of [`Session`]     Out: the inner session's answers, or an error although it has answered
+//! Holds:     the inner session, until its connection is lost
+//! Order:     a call passes the link before it reaches the server, and again before its answer is heard: a process that is
+//!            frozen between the two does not know what it has done
+//! Fails:     by the faults
+
+use super::log::SLOW;
+use super::memory_database::failed;
+use super::{DatabaseFaults, Link};
+use crate::database::{
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
+    Session,
+};
+use crate::model::KeyGroup;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) struct FaultySession {
+    /// None: the connection is lost.
+    inner: Option<Box<dyn Session>>,
+    link: Arc<Link>,
+    faults: DatabaseFaults,
+}
+
+/// How long a server keeps the open transaction of a client that says nothing.
+const IDLE: Duration = Duration::from_millis(100);
+/// How long a COMMIT may stay on its way.
+const LATE: Duration = Duration::from_millis(20);
+
+type Result<T> = std::result::Result<T, DatabaseError>;
+
+fn gone(said: &str) -> DatabaseError {
+    failed(ErrorClass::Outage, said)
+}
+
+impl FaultySession {
+    pub(super) fn new(inner: Box<dyn Session>, link: Arc<Link>, faults: DatabaseFaults) -> FaultySession {
+        FaultySession { inner: Some(inner), link, faults }
+    }
+
+    /// Waits while the link is frozen.
+    async fn pass(&mut self) -> Result<()> {
+        let open = match self.link.pass_within(IDLE).await {
+            Some(open) => open,
+            None => {
+                if self.link.chance(self.faults.given_up) {
+                    self.inner = None;
+                }
+                self.link.pass_async().await
+            }
+        };
+        if !open {
+            self.inner = None;
+            return Err(failed(ErrorClass::Rights, "this process was killed"));
+        }
+        Ok(())
+    }
+
+    /// Before a call reaches the server.
+    async fn enter(&mut self, doing: &str) -> Result<&mut Box<dyn Session>> {
+        self.link.about_to(doing);
+        self.pass().await?;
+        if self.link.chance(self.faults.slow) {
+            tokio::time::sleep(self.link.some_of(SLOW)).await;
+            self.pass().await?;
+        }
+        if self.link.chance(self.faults.lost) {
+            self.link.say(&format!("database: connection lost before {doing}"));
+            self.inner = None;
+        }
+        self.inner.as_mut().ok_or_else(|| gone("server has gone away"))
+    }
+
+    /// Before its answer is heard. `own`: the call was a transaction of its own.
+    async fn leave<T>(&mut self, doing: &str, own: bool, answer: Result<T>) -> Result<T> {
+        self.pass().await?;
+        if own && self.link.chance(self.faults.answer_lost) {
+            self.link.say(&format!("database: the answer to {doing} is lost"));
+            self.inner = None;
+            return Err(gone("lost connection during query"));
+        }
+        answer
+    }
+
+    /// The server picks this transaction to break a deadlock.
+    async fn deadlock(&mut self, doing: &str) -> Result<()> {
+        if !self.link.chance(self.faults.contention) {
+            return Ok(());
+        }
+        self.link.say(&format!("database: deadlock at {doing}"));
+        if let Some(inner) = &mut self.inner {
+            inner.rollback().await?;
+        }
+        Err(DatabaseError { rolled_back: true, ..failed(ErrorClass::Contention, "deadlock") })
+    }
+
+    async fn commit_somehow(&mut self) -> Result<()> {
+        self.enter("COMMIT").await?;
+        if self.link.chance(self.faults.commit_lost) {
+            self.link.say("database: COMMIT and its answer are lost");
+            self.inner = None;
+            return Err(gone("lost connection during COMMIT"));
+        }
+        if self.link.chance(self.faults.commit_late) {
+            return Err(self.commit_later());
+        }
+        let Some(inner) = &mut self.inner else { return Err(gone("server has gone away")) };
+        let answer = inner.commit().await;
+        self.pass().await?;
+        if self.link.chance(self.faults.commit_answer_lost) {
+            self.link.say("database: the answer to COMMIT is lost");
+            self.inner = None;
+            return Err(gone("lost connection during COMMIT"));
+        }
+        answer
+    }
+
+    /// The server has COMMIT in its socket and will get to it.
+    fn commit_later(&mut self) -> DatabaseError {
+        self.link.say("database: the connection is lost and COMMIT is done later");
+        let (inner, late) = (self.inner.take(), self.link.some_of(LATE));
+        if let Some(mut inner) = inner {
+            tokio::spawn(async move {
+                tokio::time::sleep(late).await;
+                // Nobody is there to hear how it went.
+                let _unheard = inner.commit().await;
+            });
+        }
+        gone("lost connection during COMMIT")
+    }
+}
+
+/// A call that passes through: its name, and whether it is a transaction of its own.
+macro_rules! through {
+    ($self:ident, $doing:literal, $own:literal, $inner:ident => $call:expr) => {
+        Box::pin(async move {
+            let $inner = $self.enter($doing).await?;
+            let answer = $call.await;
+            $self.leave($doing, $own, answer).await
+        })
+    };
+}
+
+impl Session for FaultySession {
+    fn begin(&mut self) -> Pending<'_, ()> {
+        through!(self, "BEGIN", false, inner => inner.begin())
+    }
+
+    fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
+        through!(self, "a look-up", false, inner => inner.lookup(step, rows))
+    }
+
+    fn store<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.enter("a store").await?;
+            self.deadlock("a store").await?;
+            through!(self, "a store", false, inner => inner.store(step, rows)).await
+        })
+    }
+
+    fn advance<'a>(&'a mut self, writes: &'a [Advance]) -> Pending<'a, bool> {
+        Box::pin(async move {
+            self.enter("the ledger's writes").await?;
+            self.deadlock("the ledger's writes").await?;
+            through!(self, "the ledger's writes", false, inner => inner.advance(writes)).await
+        })
+    }
+
+    fn commit(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.commit_somehow())
+    }
+
+    fn rollback(&mut self) -> Pending<'_, ()> {
+        through!(self, "ROLLBACK", false, inner => inner.rollback())
+    }
+
+    fn settle<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        through!(self, "a look-up of positions", true, inner => inner.settle(groups))
+    }
+
+    fn probe(&mut self) -> Pending<'_, ()> {
+        through!(self, "a probe", true, inner => inner.probe())
+    }
+
+    fn create_ledger(&mut self) -> Pending<'_, ()> {
+        through!(self, "creating the ledger", true, inner => inner.create_ledger())
+    }
+
+    fn job_row(&mut self) -> Pending<'_, Option<JobRow>> {
+        through!(self, "reading the job's row", true, inner => inner.job_row())
+    }
+
+    fn create_job<'a>(&'a mut self, row: &'a JobRow) -> Pending<'a, ()> {
+        through!(self, "writing the job's row", true, inner => inner.create_job(row))
+    }
+
+    fn set_fingerprint<'a>(&'a mut self, fingerprint: &'a str) -> Pending<'a, ()> {
+        through!(self, "writing the fingerprint", true, inner => inner.set_fingerprint(fingerprint))
+    }
+
+    fn claim<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        through!(self, "a claim", true, inner => inner.claim(groups))
+    }
+
+    fn positions(&mut self) -> Pending<'_, Vec<PositionRow>> {
+        through!(self, "reading positions", true, inner => inner.positions())
+    }
+
+    fn outbox<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<OutboxRow>> {
+        through!(self, "reading the outbox", true, inner => inner.outbox(groups))
+    }
+
+    fn frontier(&mut self) -> Pending<'_, Vec<FrontierRow>> {
+        through!(self, "reading the frontier", true, inner => inner.frontier())
+    }
+
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
+        through!(self, "moving the frontier", true, inner => inner.advance_frontier(rows))
+    }
+
+    fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
+        through!(self, "checking statements", true, inner => inner.check_statements())
+    }
+}

@@ -1,0 +1,219 @@
+//! [`Log`] in memory: one process's way to a [`Broker`].
+//!
+//! In:        names of topics, a link, faults     Out: readers, writers, answers
+//! Holds:     nothing of its own
+//! Fails:     outage: while the broker is out, or when the seed says so; rights: when the link is cut; else as the broker does
+//! Not here:  what is kept (broker)
+
+use super::reader::MemoryReader;
+use super::writer::MemoryWriter;
+use super::{Broker, Link, LogFaults};
+use crate::kafka::{KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer};
+use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Record, TopicPartition};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A log in memory.
+#[derive(Clone)]
+pub struct MemoryLog {
+    pub(super) broker: Arc<Broker>,
+    pub(super) setup: Arc<KafkaSetup>,
+    pub(super) link: Arc<Link>,
+    pub(super) faults: LogFaults,
+}
+
+/// The partition of the progress topic.
+const PROGRESS: i32 = 0;
+
+/// No slow call takes longer than this.
+pub(super) const SLOW: Duration = Duration::from_millis(10);
+
+pub(super) fn failed(class: LogErrorClass, message: impl Into<String>) -> LogError {
+    LogError { class, code: None, message: message.into(), at: None }
+}
+
+impl MemoryLog {
+    /// A way to the broker.
+    pub fn new(broker: Arc<Broker>, setup: KafkaSetup, link: Arc<Link>, faults: LogFaults) -> MemoryLog {
+        MemoryLog { broker, setup: Arc::new(setup), link, faults }
+    }
+
+    /// Every call comes through here before it does anything.
+    pub(super) fn enter(&self, doing: &str, deadline: Duration) -> Result<(), LogError> {
+        self.link.about_to(doing);
+        self.pass(doing)?;
+        if self.link.chance(self.faults.slow) {
+            std::thread::sleep(self.link.some_of(SLOW));
+            self.pass(doing)?;
+        }
+        let up = self.broker.is_up(Instant::now() + deadline);
+        self.pass(doing)?;
+        if !up {
+            return Err(failed(LogErrorClass::Outage, format!("{doing}: the broker is out")));
+        }
+        if self.link.chance(self.faults.outage) {
+            self.link.say(&format!("{doing}: the connection fails"));
+            return Err(failed(LogErrorClass::Outage, format!("{doing}: the connection failed")));
+        }
+        Ok(())
+    }
+
+    /// Waits while the link is frozen.
+    pub(super) fn pass(&self, doing: &str) -> Result<(), LogError> {
+        if self.link.pass() {
+            return Ok(());
+        }
+        Err(failed(LogErrorClass::Rights, format!("{doing}: this process was killed")))
+    }
+
+    pub(super) fn topic(&self, at: TopicPartition) -> Result<&str, LogError> {
+        let name = self.setup.topics.get(usize::from(at.topic)).map(String::as_str);
+        name.ok_or_else(|| failed(LogErrorClass::Misconfigured, format!("the job has no topic {}", at.topic)))
+    }
+
+    pub(super) fn initialise(&self, id: &str) -> Result<u32, LogError> {
+        let epoch = self.broker.initialise(id);
+        self.link.say(&format!("{id}: initialised, epoch {epoch}"));
+        self.pass("initialising a producer")?;
+        if self.link.chance(self.faults.initialise_answer_lost) {
+            self.link.say(&format!("{id}: the answer to the initialisation is lost"));
+            return Err(failed(LogErrorClass::Outage, format!("{id}: no answer to the initialisation")));
+        }
+        Ok(epoch)
+    }
+}
+
+impl Log for MemoryLog {
+    fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn Reader>, LogError> {
+        self.pass("opening a reader")?;
+        for (at, _) in from {
+            self.topic(*at)?;
+        }
+        Ok(Box::new(MemoryReader::new(self.clone(), from)))
+    }
+
+    fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError> {
+        self.enter("opening a writer", deadline)?;
+        let epoch = self.initialise(transactional_id)?;
+        Ok(Box::new(MemoryWriter::new(self.clone(), transactional_id, epoch)))
+    }
+
+    fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError> {
+        for id in transactional_ids {
+            self.enter("fencing", deadline)?;
+            self.initialise(id)?;
+        }
+        Ok(())
+    }
+
+    fn progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError> {
+        let doing = "reading the progress topic";
+        let until = Instant::now() + deadline;
+        self.enter(doing, deadline)?;
+        let topic = self.setup.progress_topic.as_str();
+        let mut state = self.broker.lock();
+        loop {
+            let Some((partition, fates)) = state.partition_ref(topic, PROGRESS) else {
+                return Err(failed(LogErrorClass::Misconfigured, format!("{doing}: there is no `{topic}`")));
+            };
+            if partition.stable_end() == partition.end() {
+                let records: Vec<&Record> =
+                    partition.committed_from(partition.first(), fates).map(|(_, record)| record).collect();
+                let rows = rows_of(&records);
+                drop(state);
+                self.pass(doing)?;
+                return rows;
+            }
+            if Instant::now() >= until {
+                let text = format!("{doing}: a transaction in it is not decided");
+                return Err(failed(LogErrorClass::Outage, text));
+            }
+            state = self.broker.wait_for_change(state, until);
+        }
+    }
+
+    fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError> {
+        self.enter("counting partitions", deadline)?;
+        let state = self.broker.lock();
+        Ok(topics.iter().map(|topic| state.partition_count(topic)).collect())
+    }
+
+    fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError> {
+        self.enter("creating the progress topic", deadline)?;
+        self.broker.create_topic(&self.setup.progress_topic, 1);
+        Ok(())
+    }
+
+    fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError> {
+        self.enter("asking for ends", deadline)?;
+        let topic = self.topic(at)?;
+        self.broker.ends(topic, at.partition).ok_or_else(|| {
+            failed(LogErrorClass::Misconfigured, format!("there is no partition {topic}/{}", at.partition))
+        })
+    }
+
+    fn group_positions(
+        &self,
+        of: &[TopicPartition],
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+        self.enter("asking for the group's positions", deadline)?;
+        let mut found = Vec::new();
+        for at in of {
+            let topic = self.topic(*at)?;
+            let next = self.broker.group_position(&self.setup.group_id, topic, at.partition);
+            found.extend(next.map(|next| (*at, next)));
+        }
+        Ok(found)
+    }
+
+    fn commit_group(
+        &self,
+        positions: &[(TopicPartition, NextOffset)],
+        deadline: Duration,
+    ) -> Result<(), LogError> {
+        self.enter("committing to the group", deadline)?;
+        for (at, next) in positions {
+            let key = (self.setup.group_id.clone(), self.topic(*at)?.to_owned(), at.partition);
+            self.broker.change(|state| state.group().insert(key, *next));
+        }
+        Ok(())
+    }
+
+    fn probe(&self, deadline: Duration) -> Result<(), LogError> {
+        self.enter("probing", deadline)
+    }
+}
+
+/// A row as a record: key and value as a person would write them.
+pub(super) fn record_of(row: &ProgressRow) -> Record {
+    let text = |text: String| Some(bytes::Bytes::from(text));
+    Record {
+        timestamp_ms: None,
+        key: text(row.group.to_string()),
+        headers: Vec::new(),
+        value: text(format!("{} {}", row.batch, row.ledger_id)),
+    }
+}
+
+fn rows_of(records: &[&Record]) -> Result<Vec<ProgressRow>, LogError> {
+    let mut rows: BTreeMap<KeyGroup, ProgressRow> = BTreeMap::new();
+    for record in records {
+        let row = row_of(record).ok_or_else(|| {
+            failed(LogErrorClass::Misconfigured, "the progress topic holds what Tidegate did not write")
+        })?;
+        rows.insert(row.group, row);
+    }
+    Ok(rows.into_values().collect())
+}
+
+fn row_of(record: &Record) -> Option<ProgressRow> {
+    let group = std::str::from_utf8(record.key.as_ref()?).ok()?.parse().ok()?;
+    let (batch, ledger_id) = std::str::from_utf8(record.value.as_ref()?).ok()?.split_once(' ')?;
+    Some(ProgressRow {
+        group: KeyGroup(group),
+        batch: BatchNumber(batch.parse().ok()?),
+        ledger_id: ledger_id.to_owned(),
+    })
+}

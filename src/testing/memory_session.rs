@@ -1,0 +1,295 @@
+//! One session on a database in memory.
+//!
+//! In:        calls of [`Session`]     Out: what they find; writes, applied whole at the commit
+//! Holds:     the locks of its transaction, until its end or until it is dropped
+//! Order:     position rows are locked by key group, so that nobody deadlocks
+//! Fails:     outage where its database was out since; contention where a lock is not given; reject where a key is there
+
+use super::memory_database::{LOCK_WAIT, MemoryDatabase, MemoryStep, State, failed};
+use super::tables::Writes;
+use super::{Lie, StoredRow};
+use crate::database::{
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
+    Session,
+};
+use crate::model::{KeyGroup, NextOffset};
+use std::sync::{Arc, MutexGuard};
+use tokio::time::timeout;
+
+pub(super) struct MemorySession {
+    database: Arc<MemoryDatabase>,
+    number: u64,
+    generation: u64,
+    writes: Writes,
+}
+
+type Result<T> = std::result::Result<T, DatabaseError>;
+
+impl MemorySession {
+    pub(super) fn new(database: Arc<MemoryDatabase>, number: u64, generation: u64) -> MemorySession {
+        MemorySession { database, number, generation, writes: Writes::default() }
+    }
+
+    fn state(&self) -> Result<MutexGuard<'_, State>> {
+        let state = self.database.lock();
+        if state.out || state.generation != self.generation {
+            return Err(failed(ErrorClass::Outage, "server has gone away"));
+        }
+        Ok(state)
+    }
+
+    /// Takes the lock of each row, in order, and waits for those that hold one.
+    async fn lock_rows(&self, groups: impl IntoIterator<Item = KeyGroup>) -> Result<()> {
+        let mut groups: Vec<KeyGroup> = groups.into_iter().collect();
+        groups.sort_unstable();
+        let all = async {
+            for group in groups {
+                self.lock_row(group).await?;
+            }
+            Ok(())
+        };
+        match timeout(LOCK_WAIT, all).await {
+            Ok(done) => done,
+            Err(_elapsed) => Err(failed(ErrorClass::Contention, "lock wait timeout exceeded")),
+        }
+    }
+
+    async fn lock_row(&self, group: KeyGroup) -> Result<()> {
+        loop {
+            let mut unlocked = std::pin::pin!(self.database.unlocked.notified());
+            unlocked.as_mut().enable();
+            {
+                let mut state = self.state()?;
+                let holder = *state.locks.entry(group).or_insert(self.number);
+                if holder == self.number {
+                    return Ok(());
+                }
+            }
+            unlocked.await;
+        }
+    }
+
+    /// Ends the transaction; nothing of it stays.
+    fn release(&mut self) {
+        self.writes = Writes::default();
+        let mut state = self.database.lock();
+        if state.generation == self.generation {
+            state.locks.retain(|_, holder| *holder != self.number);
+        }
+        drop(state);
+        self.database.unlocked.notify_waiters();
+    }
+
+    async fn advance_rows(&mut self, writes: &[Advance]) -> Result<bool> {
+        self.lock_rows(writes.iter().map(|write| write.group)).await?;
+        let lie = self.database.lie;
+        let state = self.state()?;
+        if lie != Some(Lie::NoCompare) {
+            // The outbox's rows go in before the positions are compared.
+            if writes.iter().any(|write| state.tables.has_outbox(write)) {
+                return Err(failed(ErrorClass::Reject, "duplicate key in tidegate_outbox"));
+            }
+            if !writes.iter().all(|write| state.tables.takes(write)) {
+                return Ok(false);
+            }
+        }
+        drop(state);
+        self.writes.advances.extend_from_slice(writes);
+        Ok(true)
+    }
+
+    fn commit_now(&mut self) -> Result<()> {
+        let mut state = match self.state() {
+            Ok(state) => state,
+            Err(error) => return Err(DatabaseError { rolled_back: true, ..error }),
+        };
+        state.commits = state.commits.saturating_add(1);
+        let lies = |lie: Lie, count| self.database.lie == Some(lie) && lie.now(count);
+        let mut writes = self.writes.clone();
+        if lies(Lie::CommitLosesRows, state.commits) {
+            writes.rows.clear();
+        }
+        if !lies(Lie::CommitForgets, state.commits) {
+            state.tables.apply(writes);
+        }
+        drop(state);
+        self.database.was_committed();
+        self.release();
+        Ok(())
+    }
+
+    fn insert(&mut self, step: usize, rows: &[Row]) -> Result<()> {
+        let Some(MemoryStep::Store { unique }) = self.database.steps.get(step).cloned() else {
+            return Err(failed(ErrorClass::Misconfigured, "the step is not a store"));
+        };
+        let key = |row: &Row| unique.iter().map(|index| row.get(*index).cloned()).collect::<Vec<_>>();
+        for (index, row) in rows.iter().enumerate() {
+            let mut state = self.state()?;
+            let mut there = state.tables.rows.iter().chain(&self.writes.rows).filter(|r| r.step == step);
+            if !unique.is_empty() && there.any(|there| key(&there.row) == key(row)) {
+                let error = failed(ErrorClass::Reject, "duplicate key in the job's table");
+                return Err(DatabaseError { row: Some(index), ..error });
+            }
+            drop(there);
+            state.next_row = state.next_row.saturating_add(1);
+            let id = state.next_row;
+            drop(state);
+            self.writes.rows.push(StoredRow { id, step, row: row.clone() });
+        }
+        Ok(())
+    }
+
+    fn find(&self, step: usize, rows: &[Row]) -> Result<Vec<Option<Row>>> {
+        drop(self.state()?);
+        let Some(MemoryStep::Lookup(list)) = self.database.steps.get(step) else {
+            return Err(failed(ErrorClass::Misconfigured, "the step is not a look-up"));
+        };
+        let found = |row: &Row| list.iter().find(|(key, _)| key == row).map(|(_, columns)| columns.clone());
+        Ok(rows.iter().map(found).collect())
+    }
+
+    fn position_rows(&self, groups: Option<&[KeyGroup]>) -> Result<Vec<PositionRow>> {
+        let state = self.state()?;
+        let wanted = |row: &&PositionRow| groups.is_none_or(|groups| groups.contains(&row.group));
+        Ok(state.tables.positions.values().filter(wanted).cloned().collect())
+    }
+
+    /// Locks rows, works on them, and lets go of them, in a transaction of its own.
+    async fn with_rows(
+        &mut self,
+        groups: &[KeyGroup],
+        work: impl FnOnce(&mut State) + Send,
+    ) -> Result<Vec<PositionRow>> {
+        let locked = self.lock_rows(groups.iter().copied()).await;
+        let found = match locked {
+            Ok(()) => {
+                self.state().map(|mut state| work(&mut state)).and_then(|()| self.position_rows(Some(groups)))
+            }
+            Err(error) => Err(error),
+        };
+        self.release();
+        found
+    }
+}
+
+impl Drop for MemorySession {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
+impl Session for MemorySession {
+    fn begin(&mut self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            drop(self.state()?);
+            self.writes = Writes::default();
+            Ok(())
+        })
+    }
+
+    fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
+        Box::pin(async move { self.find(step, rows) })
+    }
+
+    fn store<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, ()> {
+        Box::pin(async move { self.insert(step, rows) })
+    }
+
+    fn advance<'a>(&'a mut self, writes: &'a [Advance]) -> Pending<'a, bool> {
+        Box::pin(self.advance_rows(writes))
+    }
+
+    fn commit(&mut self) -> Pending<'_, ()> {
+        Box::pin(async move { self.commit_now() })
+    }
+
+    fn rollback(&mut self) -> Pending<'_, ()> {
+        Box::pin(async move {
+            drop(self.state()?);
+            self.release();
+            Ok(())
+        })
+    }
+
+    fn settle<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        Box::pin(self.with_rows(groups, |_| {}))
+    }
+
+    fn probe(&mut self) -> Pending<'_, ()> {
+        Box::pin(async move { self.state().map(drop) })
+    }
+
+    fn create_ledger(&mut self) -> Pending<'_, ()> {
+        Box::pin(async move { self.state().map(drop) })
+    }
+
+    fn job_row(&mut self) -> Pending<'_, Option<JobRow>> {
+        Box::pin(async move { Ok(self.state()?.tables.job.clone()) })
+    }
+
+    fn create_job<'a>(&'a mut self, row: &'a JobRow) -> Pending<'a, ()> {
+        Box::pin(async move {
+            let mut state = self.state()?;
+            if state.tables.job.is_some() {
+                return Err(failed(ErrorClass::Reject, "duplicate key in tidegate_job"));
+            }
+            state.tables.job = Some(row.clone());
+            Ok(())
+        })
+    }
+
+    fn set_fingerprint<'a>(&'a mut self, fingerprint: &'a str) -> Pending<'a, ()> {
+        Box::pin(async move {
+            if let Some(job) = &mut self.state()?.tables.job {
+                fingerprint.clone_into(&mut job.fingerprint);
+            }
+            Ok(())
+        })
+    }
+
+    fn claim<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<PositionRow>> {
+        Box::pin(self.with_rows(groups, |state| {
+            groups.iter().for_each(|group| state.tables.claim(*group));
+        }))
+    }
+
+    fn positions(&mut self) -> Pending<'_, Vec<PositionRow>> {
+        Box::pin(async move { self.position_rows(None) })
+    }
+
+    fn outbox<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<OutboxRow>> {
+        Box::pin(async move {
+            let state = self.state()?;
+            let wanted = state.tables.outbox.iter().filter(|((group, _), _)| groups.contains(group));
+            let row = |((group, batch), outputs): (&(KeyGroup, _), &Vec<u8>)| OutboxRow {
+                group: *group,
+                batch: *batch,
+                outputs: outputs.clone(),
+            };
+            Ok(wanted.map(row).collect())
+        })
+    }
+
+    fn frontier(&mut self) -> Pending<'_, Vec<FrontierRow>> {
+        Box::pin(async move {
+            let state = self.state()?;
+            let row = |((topic, partition), next): (&(String, i32), &NextOffset)| FrontierRow {
+                topic: topic.clone(),
+                partition: *partition,
+                next: *next,
+            };
+            Ok(state.tables.frontier.iter().map(row).collect())
+        })
+    }
+
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.state()?.tables.move_frontier(rows);
+            Ok(())
+        })
+    }
+
+    fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
+        Box::pin(async move { self.state().map(|_| Vec::new()) })
+    }
+}

@@ -1,0 +1,127 @@
+//! [`Writer`] in memory: a transactional producer, and what can happen to its transactions.
+//!
+//! In:        outgoing records and progress     Out: committed, aborted, or lost with an outcome that nobody is told
+//! Holds:     its id and epoch
+//! Order:     as given, per partition; a key is always in one partition
+//! Fails:     fenced where the id was initialised again; with the faults of the log
+
+use super::log::{MemoryLog, failed, record_of};
+use crate::kafka::{LogError, LogErrorClass, ProgressRow, Writer};
+use crate::model::{Destination, Outgoing, Record};
+use bytes::Bytes;
+use siphasher::sip::SipHasher13;
+use std::hash::Hasher;
+use std::time::{Duration, Instant};
+
+pub(super) struct MemoryWriter {
+    log: MemoryLog,
+    id: String,
+    epoch: u32,
+}
+
+impl MemoryWriter {
+    pub(super) fn new(log: MemoryLog, id: &str, epoch: u32) -> MemoryWriter {
+        MemoryWriter { log, id: id.to_owned(), epoch }
+    }
+
+    fn send(&self, topic: &str, partition: i32, record: Record) -> Result<(), LogError> {
+        self.log.pass("sending")?;
+        match self.log.broker.send(&self.id, self.epoch, (topic, partition), record) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                let text = format!("sending: there is no partition {topic}/{partition}");
+                Err(failed(LogErrorClass::Misconfigured, text))
+            }
+            Err(_refused) => Err(self.fenced("sending")),
+        }
+    }
+
+    fn fenced(&self, doing: &str) -> LogError {
+        self.log.link.say(&format!("{} epoch {}: fenced while {doing}", self.id, self.epoch));
+        failed(LogErrorClass::Fenced, format!("{doing}: `{}` was initialised by a newer producer", self.id))
+    }
+
+    fn lost(&self, what: &str) -> LogError {
+        self.log.link.say(&format!("{} epoch {}: {what}", self.id, self.epoch));
+        failed(LogErrorClass::Outage, format!("`{}`: no answer", self.id))
+    }
+
+    fn send_all(&self, outgoing: &[&Outgoing], progress: &[ProgressRow]) -> Result<(), LogError> {
+        let setup = &self.log.setup;
+        for record in outgoing {
+            let topic = match record.to {
+                Destination::Output => setup.output_topic.as_deref(),
+                Destination::DeadLetter => setup.dead_letter_topic.as_deref(),
+            };
+            let topic =
+                topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;
+            let count = self.log.broker.lock().partition_count(topic).unwrap_or(1);
+            self.send(topic, partition_of(record.key.as_ref(), count), copy(record))?;
+        }
+        for row in progress {
+            self.send(&setup.progress_topic, 0, record_of(row))?;
+        }
+        Ok(())
+    }
+
+    fn end(&self, commit: bool) -> Result<(), LogError> {
+        self.log.link.about_to("ending a transaction");
+        self.log.pass("ending a transaction")?;
+        self.log.broker.end(&self.id, self.epoch, commit).map_err(|_| self.fenced("ending a transaction"))
+    }
+}
+
+impl Writer for MemoryWriter {
+    fn transact(
+        &mut self,
+        outgoing: &[&Outgoing],
+        progress: &[ProgressRow],
+        deadline: Duration,
+    ) -> Result<(), LogError> {
+        let until = Instant::now() + deadline;
+        let (link, faults) = (&self.log.link, self.log.faults);
+        self.log.enter("beginning a transaction", deadline)?;
+        self.send_all(outgoing, progress)?;
+        if link.chance(faults.timed_out) {
+            link.say(&format!("{} epoch {}: the transaction times out", self.id, self.epoch));
+            self.log.broker.time_out(&self.id, self.epoch);
+        }
+        if link.chance(faults.left_open) || !self.log.broker.is_up(until) {
+            return Err(self.lost("the transaction is left open"));
+        }
+        if link.chance(faults.aborted) {
+            self.end(false)?;
+            link.say(&format!("{} epoch {}: aborted", self.id, self.epoch));
+            return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
+        }
+        self.end(true)?;
+        let rows: Vec<String> = progress.iter().map(|row| format!("{}:{}", row.group, row.batch)).collect();
+        let (id, epoch) = (&self.id, self.epoch);
+        link.say(&format!("{id} epoch {epoch}: sent {} records, [{}]", outgoing.len(), rows.join(" ")));
+        self.log.pass("committing a transaction")?;
+        if self.log.broker.tells_abort() {
+            return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
+        }
+        if link.chance(faults.commit_answer_lost) {
+            return Err(self.lost("the answer to the commit is lost"));
+        }
+        Ok(())
+    }
+}
+
+fn copy(of: &Outgoing) -> Record {
+    Record {
+        timestamp_ms: of.timestamp_ms,
+        key: of.key.clone(),
+        headers: of.headers.clone(),
+        value: of.value.clone(),
+    }
+}
+
+fn partition_of(key: Option<&Bytes>, partitions: i32) -> i32 {
+    let mut hasher = SipHasher13::new();
+    hasher.write(key.map_or(&[], |key| key));
+    let partitions = u64::try_from(partitions).unwrap_or(1);
+    let partition = hasher.finish().checked_rem(partitions).unwrap_or(0);
+    i32::try_from(partition).unwrap_or(0)
+}

@@ -1,0 +1,36 @@
+//! The whole job in one process: its real operators, workers and threads, on a log and a database in memory that fail,
+//! freeze and die by seed, and a check of everything that is left behind.
+//!
+//! In:        seeds: a fixed share of them, or `TIDEGATE_SEED=n` for one, or `TIDEGATE_SEEDS=n` for the first n
+//! Out:       nothing, or what is wrong, the history of the run, and how to run it again
+//! Order:     several seeds beside each other: a run mostly waits
+//! Fails:     also when it cannot fail: servers that lie must be found out
+//! Not here:  exact replay. The faults of a seed are the same each time; which thread meets them is not
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::as_conversions,
+    reason = "a test fails by panicking, and its numbers are small"
+)]
+#![allow(unreachable_pub, reason = "nobody outside uses a test binary")]
+
+// What there is: servers, input, a job and its instances.
+mod input;
+mod instance;
+mod world;
+
+// What must be.
+mod check;
+
+// A life by seed.
+mod life;
+
+// The tests.
+mod exchange;
+mod liars;
+mod seeds;
+mod start;
+mod zombies;

@@ -1,0 +1,106 @@
+//! World: a broker, a database, and a job for them.
+
+use super::input::{Input, TOPICS};
+use std::sync::Arc;
+use tidegate::job::{self, JobSpec};
+use tidegate::kafka::KafkaSetup;
+use tidegate::model::Value;
+use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep};
+
+pub const OUTPUT: &str = "out";
+pub const DEAD: &str = "dead";
+pub const KEY_GROUPS: u32 = 8;
+
+/// Everything that outlives an instance.
+pub struct World {
+    pub broker: Arc<Broker>,
+    pub database: Arc<MemoryDatabase>,
+    pub history: Arc<History>,
+    pub spec: Arc<JobSpec>,
+    pub setup: KafkaSetup,
+    pub input: Input,
+}
+
+impl World {
+    pub fn new() -> World {
+        World::lying(None)
+    }
+
+    pub fn lying(lie: Option<Lie>) -> World {
+        let spec = Arc::new(spec(&job_file()));
+        let setup = KafkaSetup::from_spec(&spec);
+        let broker = Broker::lying(lie);
+        for (topic, partitions) in TOPICS {
+            broker.create_topic(topic, partitions);
+        }
+        broker.create_topic(OUTPUT, 3);
+        broker.create_topic(DEAD, 1);
+        let database = MemoryDatabase::new(steps(), lie);
+        World { broker, database, history: Arc::default(), spec, setup, input: Input::default() }
+    }
+
+    /// Everybody from now on runs another job file.
+    pub fn set_job_file(&mut self, text: &str) {
+        self.spec = Arc::new(spec(text));
+        self.setup = KafkaSetup::from_spec(&self.spec);
+    }
+}
+
+fn spec(text: &str) -> JobSpec {
+    job::check("whole.toml", text, &|_| None).expect("the job file is right").spec
+}
+
+/// The look-up knows every other key.
+fn steps() -> Vec<MemoryStep> {
+    let text = |text: String| Value::Text(text);
+    let known = (0..100).step_by(2);
+    let rows = known.map(|key| (vec![text(format!("k{key}"))], vec![text(format!("name of k{key}"))]));
+    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique: Vec::new() }]
+}
+
+pub fn job_file() -> String {
+    format!(
+        r#"[job]
+name = "whole"
+key_groups = {KEY_GROUPS}
+
+[source]
+bootstrap_servers = "127.0.0.1:9"
+topics = ["in-a", "in-b"]
+start = "earliest"
+
+[event]
+key = ["@key"]
+
+[event.fields]
+key    = {{ path = "@key", type = "text" }}
+number = {{ path = "@n", type = "int64" }}
+
+[database]
+url = "mysql://nobody@127.0.0.1:9/whole"
+connections = 4
+batch_events = 7
+deadline_s = 2
+
+[[database.steps]]
+name = "who"
+lookup = "SELECT name FROM who WHERE id = :key"
+missing = "null"
+
+[[database.steps]]
+store = "INSERT INTO journal (id, number, name, topic, part, place) VALUES (:key, :number, :who.name, :_topic, :_partition, :_offset)"
+
+[output]
+topic = "{OUTPUT}"
+
+[[output.add]]
+at = "b"
+element = "name"
+text = ":who.name"
+
+[rejects]
+unreadable = "dead_letter"
+dead_letter_topic = "{DEAD}"
+"#
+    )
+}
