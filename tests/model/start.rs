@@ -6,7 +6,7 @@ use crate::kafka::{Content, Kafka, Sent};
 use crate::plan::{Event, GROUPS, Plan};
 use crate::run::{Running, own_id};
 use std::collections::BTreeMap;
-use tidegate::model::{BatchNumber, Incarnation, KeyGroup, Places};
+use tidegate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places};
 use tidegate::protocol::gate::Claimed;
 use tidegate::protocol::recovery::{Found, plan as plan_emission};
 
@@ -21,9 +21,9 @@ pub enum Stage {
     Fence,
     /// Take over the id that this worker sends with.
     Own,
-    /// Ask the ledger whether the claims still stand.
+    /// Ask the ledger whether the claims still stand, and how far the job's frontier is.
     Ask,
-    /// Read the progress topic.
+    /// Read the progress topic, which must have what the frontier has passed.
     Progress,
     /// Read the outbox and find what Kafka lacks.
     Outbox,
@@ -68,6 +68,8 @@ pub struct Start {
     /// Its share of the ids is taken over.
     pub fenced: bool,
     pub rows: Vec<ClaimedRow>,
+    /// The job's frontier, as it was before the progress topic was read.
+    pub frontier: Vec<u8>,
     pub emitted: BTreeMap<KeyGroup, BatchNumber>,
     pub missing: Vec<(KeyGroup, BatchNumber, Vec<Event>)>,
 }
@@ -86,6 +88,7 @@ impl Start {
             skips,
             fenced: false,
             rows: Vec::new(),
+            frontier: Vec::new(),
             emitted: BTreeMap::new(),
             missing: Vec::new(),
         }
@@ -130,6 +133,17 @@ impl Start {
     pub fn read_progress(&mut self, progress: &[BatchNumber]) {
         let row = |row: &ClaimedRow| (row.group, progress[index(row.group)]);
         self.emitted = self.rows.iter().map(row).filter(|(_, batch)| batch.0 > 0).collect();
+    }
+
+    /// A key group that the progress topic does not know as far as the frontier says that Kafka has it.
+    pub fn behind_frontier(&self) -> Option<KeyGroup> {
+        let passed = |row: &&ClaimedRow| {
+            let mut places = row.places.iter();
+            let frontier = |partition: i32| self.frontier.get(partition as usize).copied().unwrap_or(0);
+            self.emitted.get(&row.group).copied().unwrap_or_default() < row.output_batch
+                && places.all(|(at, place)| place.is_within(NextOffset(i64::from(frontier(at.partition)))))
+        };
+        self.rows.iter().find(passed).map(|row| row.group)
     }
 
     /// What the outbox has and Kafka has not; an error is a halt.

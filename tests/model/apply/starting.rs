@@ -43,14 +43,31 @@ pub(super) fn stage(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Res
             if !world.database.owns(&world.starting(slot, worker).claims()) {
                 return halt(world, slot, worker, "the claims do not stand any more");
             }
-            world.starting_mut(slot, worker).go_on(plan);
+            let frontier = world.database.frontier.clone();
+            let start = world.starting_mut(slot, worker);
+            start.frontier = frontier;
+            start.go_on(plan);
         }
         Stage::Progress => {
             let progress = progress(&world.kafka, plan).unwrap();
             let start = world.starting_mut(slot, worker);
             start.read_progress(&progress);
             start.go_on(plan);
+            if let Some(group) = start.behind_frontier() {
+                let said = format!("the frontier has passed outputs of key group {group} that Kafka has not");
+                return halt(world, slot, worker, &said);
+            }
         }
+        Stage::Outbox | Stage::Produce | Stage::Commit => return send(plan, world, slot, worker),
+        Stage::Begin => begin(plan, world, slot, worker),
+    }
+    Ok(())
+}
+
+/// What the outbox has and Kafka has not, in one transaction.
+fn send(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Result<(), String> {
+    let (id, me) = (own_id(worker), (slot, worker));
+    match world.starting(slot, worker).stage {
         Stage::Outbox => {
             let mut start = world.starting(slot, worker).clone();
             if let Err(disagreement) = start.read_outbox(&world.database) {
@@ -72,7 +89,7 @@ pub(super) fn stage(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Res
                 start.sent();
             }
         }
-        Stage::Begin => begin(plan, world, slot, worker),
+        stage => return Err(format!("{stage:?} sends nothing")),
     }
     Ok(())
 }
