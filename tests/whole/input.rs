@@ -28,7 +28,7 @@ impl Input {
     pub fn produce(&mut self, broker: &Broker, random: &mut Random, keys: u64, records: usize) {
         for _ in 0..records {
             if random.chance(30) {
-                let (topic, partition) = place(random.next());
+                let (topic, partition) = place(random.draw());
                 let lost = vec![document("aborted", 0); 2];
                 broker.produce_together(topic, partition, lost, false);
             }

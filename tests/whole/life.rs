@@ -52,7 +52,7 @@ fn round_of(
         until_end: false,
         log: LogFaults::all(rate(random)),
         database: DatabaseFaults::all(rate(random)),
-        seed: random.next(),
+        seed: random.draw(),
     };
     let mut instance = Instance::start(world, &format!("run {round}"), how);
     let stored = world.database.tables().rows.len();
