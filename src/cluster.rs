@@ -9,6 +9,7 @@
 mod control;
 mod launch;
 mod ledger;
+mod sockets;
 mod start;
 mod worker;
 

@@ -1,8 +1,8 @@
 //! The user's database and the ledger in it, behind two small traits.
 //!
 //! In:        what one transaction needs: look-ups, stores, ledger writes, each for many events at once
-//! Out:       rows, or a [`DatabaseError`] that carries its class
-//! Fails:     by class only: whoever calls decides by [`ErrorClass`] and never by code
+//! Out:       rows, or a `DatabaseError` that carries its class
+//! Fails:     by class only: whoever calls decides by `ErrorClass` and never by code
 //! Not here:  no decision (protocol), no dataflow (operator), no XML
 
 use crate::job::{DatabaseKind, DatabaseSpec};
@@ -20,6 +20,7 @@ mod steps;
 mod mysql;
 
 mod sqlite;
+pub use sqlite::Onlooker;
 
 #[cfg(test)]
 mod conformance;

@@ -1,9 +1,9 @@
 //! The log: what is read, what is sent, and what was sent last. The only module that names `rdkafka`.
 //!
 //! In:        partitions and positions; outgoing records and progress
-//! Out:       records in offset order per partition; confirmed transactions; or a [`LogError`] with its class
+//! Out:       records in offset order per partition; confirmed transactions; or a `LogError` with its class
 //! Order:     per partition as the broker keeps it, in and out
-//! Fails:     by class only: whoever calls decides by [`LogErrorClass`] and never by code
+//! Fails:     by class only: whoever calls decides by `LogErrorClass` and never by code
 //! Not here:  no decision (protocol), no dataflow (operator). All calls block: they run on threads of their own
 
 use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Outgoing, Record, TopicPartition};

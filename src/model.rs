@@ -10,7 +10,7 @@ pub use position::{
 };
 
 mod place;
-pub use place::{BadPlaces, Place, Places};
+pub use place::{BadPlaces, Place, Places, Stranger};
 
 mod record;
 pub use record::{Headers, Record};

@@ -1,7 +1,8 @@
 //! The operators of the dataflow, in the order in which an event meets them, and the few parts they share.
 //!
 //! In:        streams     Out: streams
-//! Not here:  the graph (dataflow), decisions (protocol). No operator imports another one
+//! Not here:  the graph (dataflow), decisions (protocol). An operator knows of another one only what travels between
+//!            the two: the sink the gate's batches and their confirmations, commit what the source's epochs cover
 
 /// 1: partitions to records, in epochs.
 pub mod source;

@@ -1,7 +1,7 @@
 //! XML documents to events, and events back to documents. The only module that names `quick_xml`.
 //!
-//! In:        a record's bytes; later the texts to add     Out: [`Decoded`] or a reason; a document
-//! Holds:     per worker one [`Decoder`]: the job's paths as one tree, and buffers
+//! In:        a record's bytes; later the texts to add     Out: `Decoded` or a reason; a document
+//! Holds:     per worker one `Decoder`: the job's paths as one tree, and buffers
 //! Order:     one pass per document, no recursion; the modules below stand in the order in which bytes meet them
 //! Fails:     a document that cannot be read gives a [`crate::model::Reason`] and never stops anything else
 //! Not here:  Kafka keys, databases, which value goes where

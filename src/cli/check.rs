@@ -103,8 +103,7 @@ async fn database(job: &Job, report: &mut Report) {
     match session.check_statements().await {
         Ok(findings) => {
             for finding in findings {
-                let at = finding.step.map_or("database".to_owned(), |step| format!("database.steps[{step}]"));
-                report.wrong(format!("{at}: {}", finding.message), exit::JOB);
+                report.wrong(format!("database: {}", finding.message), exit::JOB);
             }
         }
         Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
@@ -118,8 +117,8 @@ async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) 
         Err(error) if error.class == ErrorClass::Misconfigured => {
             report.notes.push(format!(
                 "The ledger's tables are missing. `run` creates them at its first start; where the job's account may not \
-                 create tables, run this once:\n\n{}\n",
-                ledger_ddl(&spec.database.kind).join("\n\n")
+                 create tables, run this once:\n\n{};\n",
+                ledger_ddl(&spec.database.kind).join(";\n\n")
             ));
         }
         Err(error) => report.wrong(format!("ledger: {error}"), code(&error)),

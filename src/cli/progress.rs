@@ -3,7 +3,7 @@
 //! In:        the board     Out: lines on standard error
 //! Not here:  no numbers of its own
 
-use super::out::{error_line, error_part};
+use super::out::{end_renewing, error_line, renew_line};
 use crate::status::Board;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -48,9 +48,9 @@ fn renew(board: &Board, over: &AtomicBool) {
     let mut rate = Rate::new(board);
     while !over.load(Ordering::Relaxed) {
         std::thread::park_timeout(LOOK);
-        error_part(&format!("\r\x1b[K{}", describe(board, rate.update(board))));
+        renew_line(&describe(board, rate.update(board)));
     }
-    error_part("\r\x1b[K");
+    end_renewing();
 }
 
 /// A line when something moves, at most one each ten seconds.
@@ -94,16 +94,26 @@ impl Rate {
     }
 }
 
+/// What matters most stands first: a narrow terminal cuts the rest off. Handled = emitted + dead letters, once all is
+/// settled, where each event sends something.
 fn describe(board: &Board, rate: f64) -> String {
-    let mib = board.in_flight_bytes() >> 20;
-    let (stored, emitted, letters) = (board.stored.get(), board.emitted.get(), board.dead_lettered.get());
-    let mut text = format!(
-        "{rate:>8.0} events/s | stored {stored} | emitted {emitted} | dead letters {letters} | lag {} | in flight {mib} MiB",
-        board.lag()
-    );
+    let mut text = String::new();
     for hold in board.holding() {
         let why: String = hold.why.chars().take(60).collect();
-        text += &format!(" | HOLDING {} s, {}: {why}", hold.since.as_secs(), hold.world.as_str());
+        text += &format!("HOLDING {} s, {}: {why} | ", hold.since.as_secs(), hold.world.as_str());
     }
+    if text.is_empty() {
+        text = format!("{rate:.0} events/s | ");
+    }
+    let (handled, emitted, letters) = (board.stored.get(), board.emitted.get(), board.dead_lettered.get());
+    text += &format!(
+        "lag {} | in flight {} | handled {handled} | emitted {emitted} | dead letters {letters}",
+        board.lag(),
+        size(board.in_flight_bytes())
+    );
     text
+}
+
+fn size(bytes: u64) -> String {
+    if bytes < 1 << 20 { format!("{} KiB", bytes >> 10) } else { format!("{} MiB", bytes >> 20) }
 }

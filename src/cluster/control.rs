@@ -5,6 +5,7 @@
 //! Not here:  no data. A halt drops the data dataflow whole: to drop capabilities one by one would let frontiers advance
 //!            past work that was never done, and that news could overtake the halt
 
+use crate::model::{Incarnation, KeyGroup};
 use crate::protocol::halt::Halt;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -19,27 +20,16 @@ use timely::worker::Worker;
 /// What concerns all workers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Message {
-    /// This worker runs a job file with this fingerprint.
-    Hello { worker: usize, job: String },
-    /// This worker's start has done this step.
-    Done { worker: usize, step: Step },
+    /// The first worker has claimed every key group of the job, in one transaction: the incarnations.
+    Claimed { claims: Vec<(KeyGroup, Incarnation)> },
+    /// This worker has fenced its share of the transactional ids.
+    Fenced { worker: usize },
     /// Read no more, finish, commit.
     Drain,
     /// Stop everything, for this reason.
     Halt(Halt),
     /// A worker was told to end before it had started.
     Abandon,
-}
-
-/// Behind each of these steps of a start every worker waits for all others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub(super) enum Step {
-    /// The ledger is there.
-    Prepared,
-    /// The worker's key groups are claimed.
-    Claimed,
-    /// The worker's share of the transactional ids is fenced.
-    Fenced,
 }
 
 /// One worker's end of the control dataflow.

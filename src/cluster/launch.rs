@@ -5,6 +5,7 @@
 //! Fails:     a cluster that cannot be formed -> an error text; everything later is a halt
 //! Not here:  no process exit (main). A worker that panics is main's matter, too: its panic hook ends the process
 
+use super::sockets::{Greeting, NoCluster, connect};
 use super::worker::{Shared, run as run_worker};
 use crate::database::Database;
 use crate::job::JobSpec;
@@ -13,10 +14,15 @@ use crate::operator::budget::Budget;
 use crate::operator::prober::{Probe, Prober};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
+use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use timely::{CommunicationConfig, Config, WorkerConfig};
+use timely::WorkerConfig;
+use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
+use timely::communication::allocator::{AllocatorBuilder, ProcessBuilder};
+use timely::communication::{Config as Communication, Hooks};
+use timely::worker::Worker;
 
 /// What runs.
 #[derive(Clone)]
@@ -55,6 +61,11 @@ impl Signals {
     pub fn drain(&self) {
         self.drain.store(true, Ordering::Relaxed);
     }
+
+    /// Whether the job was told to drain.
+    pub fn is_draining(&self) -> bool {
+        self.drain.load(Ordering::Relaxed)
+    }
 }
 
 /// How a job ended.
@@ -89,10 +100,21 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
         .map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
     let runtime = Arc::new(runtime);
     let shared = Arc::new(share(job, cluster, signals, &runtime));
-    let guards = timely::execute(timely_config(cluster), move |worker| run_worker(worker, &shared))?;
+    let guards = match builders(&shared, cluster) {
+        Ok((builders, guard)) => {
+            let run = move |worker: &mut Worker| run_worker(worker, &shared);
+            timely::execute::execute_from(builders, guard, WorkerConfig::default(), run)?
+        }
+        Err(NoCluster::Cancelled) => return Ok(Ended::NotStarted),
+        Err(NoCluster::Failed(text)) => return Ok(Ended::Halted(Halt::new(HaltKind::Misconfigured, text))),
+    };
     let mut ended = Ended::Drained;
     for result in guards.join() {
-        ended = worse(ended, result?);
+        match (result?, &ended) {
+            (Ended::Halted(halt), Ended::Drained | Ended::NotStarted) => ended = Ended::Halted(halt),
+            (Ended::NotStarted, Ended::Drained) => ended = Ended::NotStarted,
+            _ => {}
+        }
     }
     // A start that is still on its way keeps the runtime under its feet, and ends it when it ends.
     if let Some(runtime) = Arc::into_inner(runtime) {
@@ -101,16 +123,8 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
     Ok(ended)
 }
 
-/// What the whole job came to: the first halt, else a start that was given up.
-fn worse(a: Ended, b: Ended) -> Ended {
-    match (&a, &b) {
-        (Ended::Halted(_), _) | (_, Ended::Drained) => a,
-        _ => b,
-    }
-}
-
 fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: &Arc<tokio::runtime::Runtime>) -> Shared {
-    let limit = (job.spec.outage.limit_s > 0).then(|| Duration::from_secs(job.spec.outage.limit_s));
+    let limit = outage_limit(&job.spec);
     let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), runtime.handle(), probe);
     Shared {
         budget: Arc::new(Budget::new(job.spec.limits.in_flight_bytes)),
@@ -121,6 +135,11 @@ fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: &Arc<tokio::ru
         runtime: Arc::clone(runtime),
         job,
     }
+}
+
+/// How long an outage may last; none: for ever.
+pub(super) fn outage_limit(spec: &JobSpec) -> Option<Duration> {
+    (spec.outage.limit_s > 0).then(|| Duration::from_secs(spec.outage.limit_s))
 }
 
 const PROBE_DEADLINE: Duration = Duration::from_secs(2);
@@ -157,17 +176,20 @@ fn broker_probe(job: &Job) -> Probe {
     })
 }
 
-fn timely_config(cluster: &Cluster) -> Config {
-    let communication = if cluster.hosts.len() > 1 {
-        CommunicationConfig::Cluster {
-            threads: cluster.workers,
-            process: cluster.process,
-            addresses: cluster.hosts.clone(),
-            report: false,
-            zerocopy: true,
-        }
-    } else {
-        CommunicationConfig::Process(cluster.workers)
-    };
-    Config { communication, worker: WorkerConfig::default() }
+type Builders = (Vec<AllocatorBuilder>, Box<dyn Any + Send>);
+
+/// The workers' channels: in memory within a process, over sockets between processes.
+fn builders(shared: &Shared, cluster: &Cluster) -> Result<Builders, NoCluster> {
+    if cluster.hosts.len() <= 1 {
+        return Communication::Process(cluster.workers).try_build().map_err(NoCluster::Failed);
+    }
+    let greeting = Greeting::new(&shared.job.spec, cluster);
+    let sockets = connect(cluster, &greeting, &shared.drain)?;
+    let hooks = Hooks::default();
+    // Bytes between the threads, too: with these channels a panic of one worker reaches all others.
+    let local = ProcessBuilder::new_bytes_vector(cluster.workers, hooks.refill.clone(), None);
+    let (builders, guard) =
+        initialize_networking_from_sockets(local, sockets, cluster.process, cluster.workers, hooks)
+            .map_err(|error| NoCluster::Failed(format!("cannot set the cluster's sockets up: {error}")))?;
+    Ok((builders.into_iter().map(AllocatorBuilder::Tcp).collect(), Box::new(guard)))
 }

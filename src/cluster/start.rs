@@ -1,37 +1,40 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     1 claim the key groups; 2 fence every producer that the job may ever have had; 3 see that the claims still
-//!            stand; 4 read the progress topic, then the outbox; 5 send what the outbox has and Kafka has not; 6 find
-//!            where to read. Behind 1 and 2 every worker waits for all others
+//! Order:     1 claim all key groups, one worker for all; 2 fence every producer that the job may ever have had, then wait
+//!            for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
+//!            the outbox has and Kafka has not; 5 find where to read
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
 //!
 //! The order is the proof. Behind the claim nobody else's database transaction can be stored any more, so positions and
-//! outbox are final; behind the fence nobody's Kafka transaction is open any more, so the progress topic is, unless
-//! somebody initialises a producer again. Whoever does so looks into the ledger before it sends (step 3, and
-//! protocol::sink): if it has lost its claims, it stops. If it has not, then nobody had begun to claim yet, so nobody had
-//! begun to fence, and its producer is met by that fence. The other way around, a former instance could initialise
-//! between fence and claim, and send the outbox a second time by an id that other workers send other key groups by.
+//! outbox are final. Behind the fence nobody's Kafka transaction is open any more, and nobody older begins another: a
+//! producer that is initialised later asks the ledger before it sends (protocol::sink; here: 3), finds the claim, and
+//! stops. So the progress topic is final, too. The other way round, fence and then claim, an older instance could get a
+//! producer between the two, still be told that the key groups are its own, and send what is sent here as well.
+//!
+//! One transaction claims all key groups: of two instances that start side by side one is then the newer everywhere, and
+//! "still mine" means the same for every key group.
 
+mod claim;
 mod first;
 mod outbox;
 mod patience;
 
 pub(super) use patience::{Patience, Stopped};
 
-use super::control::Step;
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
 use crate::kafka::{Log, LogError, Writer};
-use crate::model::{BatchNumber, KeyGroup, NextOffset, Places, TopicPartition};
-use crate::operator::exchange::{owned_groups, owns};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places, TopicPartition};
+use crate::operator::exchange::owns;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::gate::Claimed;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// What a start needs.
@@ -60,25 +63,45 @@ pub(super) struct Started {
 /// How long a question to the broker may take at a start, before it is asked again.
 const DEADLINE: Duration = Duration::from_secs(15);
 
-/// Runs the start. `meet` says that this worker has done a step, and waits until all workers have.
-pub(super) fn start(
-    setup: &StartSetup,
-    meet: &dyn Fn(Step) -> Result<(), Stopped>,
-) -> Result<Started, Stopped> {
+/// What the workers of a start tell each other.
+pub(super) struct Cluster<'a> {
+    /// The first worker tells all, itself included, what it has claimed.
+    pub(super) claimed: &'a dyn Fn(Vec<(KeyGroup, Incarnation)>),
+    /// This worker has taken over its share of the transactional ids.
+    pub(super) fenced: &'a dyn Fn(),
+    /// What is heard.
+    pub(super) words: &'a Receiver<Word>,
+}
+
+/// What a start waits for: one of each, in this order.
+#[derive(Debug)]
+pub(super) enum Word {
+    /// What the first worker has claimed.
+    Claimed(Vec<(KeyGroup, Incarnation)>),
+    /// All transactional ids are taken over.
+    AllFenced,
+}
+
+/// Runs the start.
+pub(super) fn start(setup: &StartSetup, cluster: &Cluster<'_>) -> Result<Started, Stopped> {
     let partitions = first::partitions(setup)?;
     if setup.worker == 0 {
         first::prepare_ledger(setup, &partitions)?;
+        (cluster.claimed)(claim::all(setup)?);
     }
-    meet(Step::Prepared)?;
-    let groups = owned_groups(setup.spec.key_groups, setup.worker, setup.workers);
-    let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await)?;
-    meet(Step::Claimed)?;
-    let writer = fence(setup)?;
-    meet(Step::Fenced)?;
-
+    let Word::Claimed(claims) = setup.patience.next_word(cluster.words)? else {
+        return Err(out_of_order());
+    };
+    let rows = claim::rows_of_mine(setup, &claims)?;
     let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
+    let writer = fence(setup)?;
+    (cluster.fenced)();
+    let Word::AllFenced = setup.patience.next_word(cluster.words)? else {
+        return Err(out_of_order());
+    };
+
     let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows)?;
     let claimed = rows.iter().map(|row| claimed(setup, row, &emitted)).collect::<Result<_, Halt>>()?;
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
@@ -87,17 +110,8 @@ pub(super) fn start(
     Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
 }
 
-/// Whether this start's claims stand. To be asked behind every initialisation of a producer, before anything is sent.
-fn see_claims(setup: &StartSetup, claimed: &[PositionRow]) -> Result<(), Stopped> {
-    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
-    let stands = |claimed: &PositionRow| {
-        rows.iter().any(|row| row.group == claimed.group && row.incarnation == claimed.incarnation)
-    };
-    if claimed.iter().all(stands) {
-        return Ok(());
-    }
-    let text = "while this instance started, a newer one has claimed its key groups: this one stops";
-    Err(Halt::new(HaltKind::Fenced, text).into())
+fn out_of_order() -> Stopped {
+    Halt::new(HaltKind::Internal, "the workers told each other of the start's steps out of order").into()
 }
 
 /// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.

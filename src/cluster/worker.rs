@@ -6,11 +6,12 @@
 //! Fails:     by halt, broadcast; from then on it commits nothing
 //! Not here:  no waiting for the worlds: the worker only steps
 
-use super::control::{Control, Message, Step};
-use super::launch::{Ended, Job};
+use super::control::{Control, Message};
+use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{LedgerClient, owner, position_writer};
-use super::start::{Patience, StartSetup, Started, Stopped, start};
+use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
+use crate::model::{Incarnation, KeyGroup};
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
 use crate::operator::decode::DecodeSetup;
@@ -50,14 +51,14 @@ const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
 /// What a start reports to its worker.
 enum News {
-    Done(Step),
+    Claimed(Vec<(KeyGroup, Incarnation)>),
+    Fenced,
     Over(Box<Result<Started, Stopped>>),
 }
 
 /// Runs the worker to its end.
 pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
     let mut control = Control::build(worker);
-    control.tell(Message::Hello { worker: worker.index(), job: shared.job.spec.fingerprint() });
     let mut life = Life::begin(worker, shared);
     let end = loop {
         worker.step_or_park(Some(life.pause()));
@@ -65,7 +66,7 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
             break end;
         }
     };
-    if let (true, Some(data)) = (end != Ended::Drained, life.data_index) {
+    if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, life.data_index) {
         // Whole and at once: frontiers freeze where they are.
         worker.drop_dataflow(data);
     }
@@ -80,8 +81,9 @@ struct Life {
     stop: StopRequest,
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
-    all_done: SyncSender<()>,
-    done: BTreeSet<(Step, usize)>,
+    /// To the start.
+    words: SyncSender<Word>,
+    fenced: BTreeSet<usize>,
     workers: usize,
     told_drain: bool,
     data_index: Option<usize>,
@@ -90,11 +92,10 @@ struct Life {
 
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
-        let (news_sender, news) = sync_channel(4);
-        let (all_done, all_done_word) = sync_channel(3);
+        let (news_sender, news) = sync_channel(3);
+        let (words, heard) = sync_channel(2);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
-        let limit_s = shared.job.spec.outage.limit_s;
         let setup = StartSetup {
             spec: Arc::clone(&shared.job.spec),
             log: Arc::clone(&shared.job.log),
@@ -106,17 +107,15 @@ impl Life {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
                 runtime: Arc::clone(&shared.runtime),
-                limit: (limit_s > 0).then(|| Duration::from_secs(limit_s)),
+                limit: outage_limit(&shared.job.spec),
             },
         };
         let waker = std::thread::current();
         let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
         let spawned = thread.spawn(move || {
-            let meet = |step| {
-                tell(&news_sender, News::Done(step), &waker);
-                setup.patience.wait_for(&all_done_word)
-            };
-            let result = start(&setup, &meet);
+            let claimed = |claims| tell(&news_sender, News::Claimed(claims), &waker);
+            let fenced = || tell(&news_sender, News::Fenced, &waker);
+            let result = start(&setup, &Cluster { claimed: &claimed, fenced: &fenced, words: &heard });
             tell(&news_sender, News::Over(Box::new(result)), &waker);
         });
         if let Err(error) = spawned {
@@ -127,8 +126,8 @@ impl Life {
             stop,
             cancelled,
             news,
-            all_done,
-            done: BTreeSet::new(),
+            words,
+            fenced: BTreeSet::new(),
             workers: worker.peers(),
             told_drain: false,
             data_index: None,
@@ -141,7 +140,7 @@ impl Life {
         if self.committed.is_some() { Duration::from_millis(100) } else { Duration::from_millis(10) }
     }
 
-    /// Looks at everything once; `Some`: the worker ends. Where it has not drained its dataflow is dropped.
+    /// Looks at everything once; `Some`: the worker ends.
     fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<Ended> {
         if let Some(halt) = self.stop.take() {
             control.tell(Message::Halt(halt));
@@ -161,18 +160,13 @@ impl Life {
                 Message::Halt(halt) => return Some(Ended::Halted(halt)),
                 Message::Abandon => return Some(Ended::NotStarted),
                 Message::Drain => self.shared.drain.store(true, Ordering::Relaxed),
-                Message::Hello { worker, job } if job != self.shared.job.spec.fingerprint() => {
-                    let text = format!(
-                        "worker {worker} runs another job file: all processes must be given the same"
-                    );
-                    control.tell(Message::Halt(Halt::new(HaltKind::Misconfigured, text)));
+                // The start waits for these two words, one each; if it is gone, its own news tells why.
+                Message::Claimed { claims } => {
+                    let _gone = self.words.try_send(Word::Claimed(claims));
                 }
-                Message::Hello { .. } => {}
-                Message::Done { worker, step } => {
-                    self.done.insert((step, worker));
-                    if self.done.iter().filter(|(done, _)| *done == step).count() == self.workers {
-                        // The start waits for one word per step; if it is gone, its own news tells why.
-                        let _gone = self.all_done.try_send(());
+                Message::Fenced { worker } => {
+                    if self.fenced.insert(worker) && self.fenced.len() == self.workers {
+                        let _gone = self.words.try_send(Word::AllFenced);
                     }
                 }
             }
@@ -182,7 +176,8 @@ impl Life {
 
     fn hear(&mut self, news: News, worker: &mut Worker, control: &mut Control) {
         match news {
-            News::Done(step) => control.tell(Message::Done { worker: worker.index(), step }),
+            News::Claimed(claims) => control.tell(Message::Claimed { claims }),
+            News::Fenced => control.tell(Message::Fenced { worker: worker.index() }),
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
                 Err(Stopped::Cancelled) => control.tell(Message::Abandon),
@@ -228,6 +223,7 @@ impl Life {
                 until: started.until,
                 budget: Arc::clone(budget),
                 drain: Arc::clone(drain),
+                outage_limit: outage_limit(spec),
                 board: Arc::clone(board),
                 worker: index % threads,
             },

@@ -22,6 +22,9 @@ pub(super) mod classes;
 
 mod error;
 
+mod onlooker;
+pub use onlooker::Onlooker;
+
 mod session;
 
 mod statements;

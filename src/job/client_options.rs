@@ -110,6 +110,11 @@ pub(super) fn read_client(
                     checker.error_of(&text, "has a NUL character", None);
                     right = false;
                 }
+                Some(text) if is_secret(&entry.name) && text.from_variables.is_empty() => {
+                    let hint = format!("write {} = \"${{A_VARIABLE}}\"", shown_key(&entry.name));
+                    checker.error_of(&text, "holds a secret in plain text", Some(hint));
+                    right = false;
+                }
                 Some(text) => {
                     checker.given_text(&text, shown_value(&entry.name, &text));
                     options.insert(entry.name, Secret(text.value));
@@ -165,6 +170,11 @@ fn shown_value(name: &str, text: &Text) -> String {
     } else {
         "***".to_owned()
     }
+}
+
+/// Whether an option holds a secret for sure, so that it may not stand in the job file.
+fn is_secret(name: &str) -> bool {
+    ["password", "secret", "token", "ssl.key.pem"].iter().any(|word| name.contains(word))
 }
 
 fn is_secret_name(name: &str) -> bool {

@@ -78,6 +78,10 @@ fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> (Option<Databas
             return (None, url::is_sqlite(&text.value));
         }
     };
+    if is_password_written(&kind, &text) {
+        let hint = "write ${DB_PASSWORD} in its place, or leave it out and name a password_file";
+        checker.error_of(&text, "holds a password in plain text", Some(hint.to_owned()));
+    }
     checker.given_text(&text, format!("{:?}", shown_url(&kind)));
     let is_sqlite = matches!(kind, DatabaseKind::Sqlite { .. });
     match file {
@@ -88,6 +92,17 @@ fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> (Option<Databas
         }
         Given::Right(file) => (with_password_file(checker, kind, &file), is_sqlite),
     }
+}
+
+/// Whether the URL's password stands in the job file itself: secrets come by variable or by file.
+fn is_password_written(kind: &DatabaseKind, url: &Text) -> bool {
+    let DatabaseKind::MySql { password: Some(password), .. } = kind else { return false };
+    let scheme_end = url.value.find(':').unwrap_or(0);
+    let gives = |range: &std::ops::Range<usize>| {
+        let given = url.value.get(range.clone()).unwrap_or("");
+        range.contains(&scheme_end) || (!given.is_empty() && password.0.contains(given))
+    };
+    !url.from_variables.iter().any(gives)
 }
 
 fn with_password_file(

@@ -111,7 +111,8 @@ fn unfinished(doing: &str, position: i64, end: Option<i64>) -> LogError {
             message: format!(
                 "{doing}: it goes to offset {end}, but from {position} on it is held back by a transaction that is not \
                  decided: is another instance of the job running? If not, a broker has lost the decision when it was \
-                 killed (`kafka-transactions.sh find-hanging` shows it and `abort` ends it)"
+                 killed (`kafka-transactions.sh find-hanging` shows it); read docs/operating.md before you end it by hand, for \
+                 an abort may send outputs twice"
             ),
             ..late
         },

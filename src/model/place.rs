@@ -40,6 +40,9 @@ impl Place {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Places(BTreeMap<TopicPartition, Place>);
 
+/// A place in a topic that the job does not read any more: topic, partition, place.
+pub type Stranger = (String, i32, Place);
+
 /// Text of [`Places`] that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
@@ -97,7 +100,7 @@ impl Places {
     ///
     /// # Errors
     /// Anything that `to_text` does not write.
-    pub fn parse(text: &str, topics: &[String]) -> Result<(Places, Vec<(String, i32, Place)>), BadPlaces> {
+    pub fn parse(text: &str, topics: &[String]) -> Result<(Places, Vec<Stranger>), BadPlaces> {
         let mut places = Places::default();
         let mut strangers = Vec::new();
         for (index, entry) in text.split(';').filter(|entry| !entry.is_empty()).enumerate() {

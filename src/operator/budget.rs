@@ -3,7 +3,7 @@
 //! In:        readers take what they read; commits give it back
 //! Holds:     one number
 //! Order:     none; a reader that waits is woken by any release
-//! Fails:     never; it may be overdrawn by what the readers take at a time (1 MiB each)
+//! Fails:     never; it may be overdrawn by what the readers take at a time (512 KiB each, or one larger record)
 //! Not here:  what is counted (`Record::footprint_bytes`)
 //!
 //! This is the whole back pressure: while the database or Kafka is out nothing is committed, the budget runs dry, the

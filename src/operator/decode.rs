@@ -39,11 +39,15 @@ pub fn decode<'scope>(
 ) -> StreamVec<'scope, Epoch, Event> {
     let DecodeSetup { spec, mut decoder, board, stop } = setup;
     records.unary(Pipeline, "2-decode", move |_, _| {
-        // A record that halts the job keeps its epoch open: its offset must never be committed.
+        // A record that halts the job, and all behind it, go no further and keep their epochs open. Were later records
+        // handled, their key groups' positions would cover this one, and the next start would skip it.
         let mut unsettled = Vec::new();
         move |input, output| {
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
+                if !unsettled.is_empty() {
+                    return unsettled.extend(capability.retain_least(0));
+                }
                 let mut session = output.session(&capability);
                 for record in data.drain(..) {
                     let event = read(record, &spec, &mut decoder);
@@ -54,7 +58,7 @@ pub fn decode<'scope>(
                         }
                         (Body::Unreadable(reason), RejectRule::Halt) => {
                             unsettled.extend(capability.retain_least(0));
-                            stop.halt(refusal(&event, reason, &spec));
+                            return stop.halt(refusal(&event, reason, &spec));
                         }
                     }
                 }

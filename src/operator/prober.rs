@@ -4,14 +4,19 @@
 //! Holds:     who waits, since when it is out, and how often it was asked without anything having worked in between
 //! Order:     all who wait are answered at once
 //! Fails:     gives up after the job's limit for outages, where there is one
+//!
+//! It also watches what was asked and not answered: a frozen server says nothing, and a person should not have to wait
+//! for a deadline to hear that the job holds.
+//!
 //! Not here:  what a lane does with the answer (protocol)
 //!
 //! Full-jitter backoff: each pause is drawn between nothing and a bound that doubles up to 1.5 s, so that many
 //! processes do not knock together. The pauses also grow when the probe succeeds and the work then fails again (a full
-//! disk answers a probe): only [`Prober::worked`] resets them.
+//! disk answers a probe): only `Prober::worked` resets them.
 
 use crate::status::Board;
 use crate::status::World;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,7 +51,27 @@ struct State {
     waiters: Vec<Waiter>,
     since: Option<Instant>,
     fruitless: u32,
+    /// Since when each question is open, by a number of its own.
+    open: BTreeMap<u64, Instant>,
+    next_question: u64,
+    /// When something worked last: one slow answer among many good ones is no hold.
+    worked_at: Option<Instant>,
 }
+
+/// A question that is open until this is dropped.
+pub struct Question {
+    prober: Arc<Prober>,
+    number: u64,
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        self.prober.lock().open.remove(&self.number);
+    }
+}
+
+/// From this time on an unanswered question is a hold.
+const SLOW: Duration = Duration::from_secs(3);
 
 const PAUSE_FIRST: Duration = Duration::from_millis(25);
 const PAUSE_MAX: Duration = Duration::from_millis(1500);
@@ -85,10 +110,34 @@ impl Prober {
     pub fn worked(&self) {
         let mut state = self.lock();
         state.fruitless = 0;
+        state.worked_at = Some(Instant::now());
         if state.waiters.is_empty() && state.since.take().is_some() {
             drop(state);
             self.board.resumes(self.world);
         }
+    }
+
+    /// Something is asked: the answer is waited for until the question is dropped.
+    pub fn ask(self: &Arc<Prober>) -> Question {
+        let mut state = self.lock();
+        let number = state.next_question;
+        state.next_question = number.wrapping_add(1);
+        state.open.insert(number, Instant::now());
+        drop(state);
+        Question { prober: Arc::clone(self), number }
+    }
+
+    /// Says that the job holds when a question has been open for long.
+    fn look(&self) {
+        let mut state = self.lock();
+        let slow = |since: Option<&Instant>| since.map(Instant::elapsed).filter(|time| *time >= SLOW);
+        let Some(oldest) = slow(state.open.values().min()) else { return };
+        if state.worked_at.is_some() && slow(state.worked_at.as_ref()).is_none() {
+            return;
+        }
+        state.since.get_or_insert_with(Instant::now);
+        drop(state);
+        self.board.holds(self.world, &format!("no answer for {} s", oldest.as_secs()));
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -119,9 +168,10 @@ impl Prober {
 
 async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
     // The task ends when nobody holds the prober any more; it wakes now and then to see that.
-    const LOOK_AROUND: Duration = Duration::from_secs(5);
+    const LOOK_AROUND: Duration = Duration::from_secs(1);
     while let Some(prober) = prober.upgrade() {
         if !prober.waits() {
+            prober.look();
             let _timed_out = tokio::time::timeout(LOOK_AROUND, prober.asked.notified()).await;
             continue;
         }

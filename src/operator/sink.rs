@@ -3,7 +3,7 @@
 //! In:        stored batch @ epoch, from the gate of the same worker     Out: nothing; its frontier is the news
 //! Holds:     one capability per batch that Kafka does not have yet
 //! Order:     per key group by batch number; one transaction at a time
-//! Fails:     outage -> hold, then ask the ledger and the progress topic; fenced -> ask the ledger; else halt
+//! Fails:     outage -> hold, then ask the progress topic; fenced -> ask the ledger; else halt
 //! Not here:  no Kafka calls (emitter, kafka), no decisions (protocol)
 
 mod emitter;
@@ -104,7 +104,8 @@ struct Shell {
 
 impl Shell {
     fn new(setup: SinkSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
-        let emitter = setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone()));
+        let emitter =
+            setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone(), Arc::clone(&setup.prober)));
         Shell {
             machine: setup.machine,
             emitter,
@@ -135,7 +136,6 @@ impl Shell {
                     Input::Lost
                 }
                 Report::Fenced => Input::Fenced,
-                Report::Initialised => Input::Initialised,
                 Report::Rebuilt(progress) => {
                     self.prober.worked();
                     Input::Rebuilt(progress)
@@ -167,7 +167,6 @@ impl Shell {
         match action {
             Action::Emit { batches, aborted } => self.tell(Command::Emit { batches, aborted }),
             Action::Rebuild => self.tell(Command::Rebuild),
-            Action::ReadProgress => self.tell(Command::ReadProgress),
             Action::Probe => {
                 let to_me = self.to_me.clone();
                 self.prober.wait(&self.said, move |answer| {

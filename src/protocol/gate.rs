@@ -12,6 +12,7 @@
 //! (it happened) or the one before (it did not).
 
 mod group;
+mod invariants;
 mod lane;
 
 use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup, Place, Places};
@@ -181,7 +182,7 @@ pub enum Action<E, O> {
 }
 
 /// The machine. `E` is an event, `O` is what a batch gives to the sink.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Gate<E, O> {
     groups: BTreeMap<KeyGroup, Group<E>>,
     /// Key groups with queued events and no batch out, in the order in which they became so.

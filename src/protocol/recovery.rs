@@ -4,8 +4,8 @@
 //! Out:       which outbox batches are to be emitted before anything else, or why the three disagree
 //! Order:     per key group by batch number
 //! Fails:     with a [`Disagreement`]: something outside has moved one of the three, and no guess is safe
-//! Not here:  no reading of any of them. It relies on the order of a start: every producer fenced, then the key groups
-//!            claimed, then the progress topic read, then the outbox
+//! Not here:  no reading of any of them. It relies on the order of a start: the key groups claimed, then every producer
+//!            fenced, then the claims found to stand, then the progress topic read, then the outbox
 
 use crate::model::{BatchNumber, KeyGroup};
 use std::collections::BTreeMap;

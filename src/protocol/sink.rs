@@ -11,10 +11,10 @@
 //! A transaction whose outcome is unknown is not sent again on a guess. The producer is given up; its successor's
 //! initialisation decides the open transaction, and the progress topic, read after that, tells which batches Kafka has.
 //!
-//! Between the two the ledger is asked who owns the job. A newer instance claims first and then fences every id: whoever
-//! is still the owner behind its own initialisation has a producer that such a fence will meet, before the newer one
-//! reads the progress topic. Whoever is not would send, by an id that the newer one's workers do not use for the same
-//! key groups, what the newer one sends from the outbox.
+//! Nor is a new producer used on a guess. A newer instance claims the key groups first and takes over every
+//! transactional id behind that; a producer that was initialised later than that is good in Kafka's eyes and must not
+//! send, for its batches are the newer instance's matter. So between a producer's initialisation and its first
+//! transaction the ledger is asked: still mine means that whoever claims later will fence this producer, too.
 
 use crate::model::{BatchNumber, KeyGroup};
 use crate::protocol::halt::{Halt, HaltKind};
@@ -67,11 +67,9 @@ pub enum Input<O> {
     },
     /// The broker answers again.
     Up,
-    /// A new producer is initialised.
-    Initialised,
-    /// The progress topic, read behind the initialisation and the ledger's answer, says this of the key groups.
+    /// A new producer is initialised, and the progress topic, read after that, says this of the key groups.
     Rebuilt(BTreeMap<KeyGroup, BatchNumber>),
-    /// Building the producer, or reading the progress topic, met an outage.
+    /// Building the producer met an outage.
     NotRebuilt,
 }
 
@@ -87,10 +85,9 @@ pub enum Action<O> {
     },
     /// Find out when the broker answers again, and say [`Input::Up`].
     Probe,
-    /// Build a new producer, initialise it, and say [`Input::Initialised`].
+    /// Build a new producer, initialise it, then read the progress topic, and say [`Input::Rebuilt`]. Nothing is sent
+    /// by it before the ledger was asked once more.
     Rebuild,
-    /// Read the progress topic, and say [`Input::Rebuilt`].
-    ReadProgress,
     /// Ask the ledger whether this instance still owns its key groups, and say [`Input::Owner`].
     AskLedger,
     /// Kafka has these batches, or they had nothing to send: their events are done.
@@ -105,7 +102,7 @@ pub enum Action<O> {
 }
 
 /// What the sink is about.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum State<O> {
     /// The producer is good and nothing is out.
     Ready { aborted: u32 },
@@ -115,16 +112,16 @@ enum State<O> {
     Down { doubt: Vec<(KeyGroup, BatchNumber)> },
     /// A new producer is being built.
     Rebuilding { doubt: Vec<(KeyGroup, BatchNumber)> },
-    /// The ledger is being asked who owns the job: behind the initialisation of a new producer, or before there is one.
-    Asking { doubt: Vec<(KeyGroup, BatchNumber)>, initialised: bool },
-    /// The new producer is good, and the progress topic is being read.
-    Reading { doubt: Vec<(KeyGroup, BatchNumber)> },
+    /// The ledger is being asked who owns the job, before a new producer is built.
+    Asking { doubt: Vec<(KeyGroup, BatchNumber)> },
+    /// A new producer is built, the progress topic was read, and the ledger is being asked who owns the job.
+    Verifying { doubt: Vec<(KeyGroup, BatchNumber)>, progress: BTreeMap<KeyGroup, BatchNumber> },
     /// Over.
     Halted,
 }
 
 /// The machine. `O` is what a batch sends.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sink<O> {
     /// The last batch that Kafka is known to have.
     emitted: BTreeMap<KeyGroup, BatchNumber>,
@@ -152,7 +149,10 @@ impl<O: Clone> Sink<O> {
 
     /// Whether the sink waits for the broker.
     pub fn holding(&self) -> bool {
-        !matches!(self.state, State::Ready { .. } | State::Emitting { .. } | State::Halted)
+        matches!(
+            self.state,
+            State::Down { .. } | State::Rebuilding { .. } | State::Asking { .. } | State::Verifying { .. }
+        )
     }
 
     /// Takes in what happened; `actions` gets what is to be done, in order.
@@ -169,19 +169,18 @@ impl<O: Clone> Sink<O> {
             }
             Input::Fenced => {
                 let doubt = self.give_up();
-                self.state = State::Asking { doubt, initialised: false };
-                actions.push(Action::AskLedger);
-            }
-            Input::Initialised => {
-                let doubt = self.doubt();
-                self.state = State::Asking { doubt, initialised: true };
+                self.state = State::Asking { doubt };
                 actions.push(Action::AskLedger);
             }
             Input::Owner { mine } => self.owner(mine, actions),
             Input::Up => self.came_up(actions),
-            Input::Rebuilt(progress) => self.rebuilt(&progress, actions),
+            Input::Rebuilt(progress) => {
+                let doubt = self.give_up();
+                self.state = State::Verifying { doubt, progress };
+                actions.push(Action::AskLedger);
+            }
             Input::NotRebuilt => {
-                let doubt = self.doubt();
+                let doubt = self.give_up();
                 self.state = State::Down { doubt };
                 actions.push(Action::Probe);
             }
@@ -259,45 +258,43 @@ impl<O: Clone> Sink<O> {
             }
             State::Down { doubt }
             | State::Rebuilding { doubt }
-            | State::Asking { doubt, .. }
-            | State::Reading { doubt } => doubt,
+            | State::Asking { doubt }
+            | State::Verifying { doubt, .. } => doubt,
             State::Ready { .. } | State::Halted => Vec::new(),
         }
     }
 
-    fn doubt(&mut self) -> Vec<(KeyGroup, BatchNumber)> {
-        self.give_up()
-    }
-
     fn owner(&mut self, mine: bool, actions: &mut Vec<Action<O>>) {
-        let initialised = matches!(self.state, State::Asking { initialised: true, .. });
-        let doubt = self.doubt();
-        if mine && initialised {
-            self.state = State::Reading { doubt };
-            actions.push(Action::ReadProgress);
-        } else if mine {
-            self.state = State::Rebuilding { doubt };
-            actions.push(Action::Rebuild);
-        } else {
-            actions.push(Action::Halt(Halt::new(
-                HaltKind::Fenced,
-                "the ledger says that a newer instance of this job has claimed the key groups of this one, whose producer \
-                 Kafka has fenced or lost: this instance stops; what it has stored is sent by the newer one",
-            )));
+        match std::mem::replace(&mut self.state, State::Halted) {
+            State::Asking { .. } | State::Verifying { .. } if !mine => self.halt(
+                actions,
+                "this instance has lost its Kafka producer, and the ledger says that a newer instance of this job has \
+                 claimed its key groups: this instance stops; what it has stored is sent by the newer one",
+            ),
+            State::Asking { doubt } => {
+                self.state = State::Rebuilding { doubt };
+                actions.push(Action::Rebuild);
+            }
+            State::Verifying { doubt, progress } => self.verified(&doubt, &progress, actions),
+            _ => unasked("an owner"),
         }
     }
 
     fn came_up(&mut self, actions: &mut Vec<Action<O>>) {
         if matches!(self.state, State::Down { .. }) {
-            let doubt = self.doubt();
+            let doubt = self.give_up();
             self.state = State::Rebuilding { doubt };
             actions.push(Action::Rebuild);
         }
     }
 
     /// The progress topic has the last word on what was in doubt.
-    fn rebuilt(&mut self, progress: &BTreeMap<KeyGroup, BatchNumber>, actions: &mut Vec<Action<O>>) {
-        let doubt = self.doubt();
+    fn verified(
+        &mut self,
+        doubt: &[(KeyGroup, BatchNumber)],
+        progress: &BTreeMap<KeyGroup, BatchNumber>,
+        actions: &mut Vec<Action<O>>,
+    ) {
         let known = |group: &KeyGroup| progress.get(group).copied().unwrap_or_default();
         let (done, missing): (Vec<_>, Vec<_>) =
             doubt.iter().partition(|(group, number)| *number <= known(group));
@@ -342,6 +339,8 @@ impl<O: Clone> Sink<O> {
 fn unasked(what: &str) {
     panic!("{what} was reported that was not asked for")
 }
+
+mod invariants;
 
 #[cfg(test)]
 mod tests;

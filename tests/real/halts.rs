@@ -35,8 +35,7 @@ fn a_wrong_password_is_refused_and_never_printed() {
     let turn = turn();
     let job = Job::new(turn.services, input::small(turn.services), "password");
     let file = job.write_file();
-    let text = std::fs::read_to_string(&file).expect("the job file");
-    std::fs::write(&file, text.replace("app:app@", "app:hunter-two@")).expect("the job file");
+    job.place("password", "hunter-two\n");
     let path = file.to_str().expect("a temporary path is text");
     let ended = start(job.dir.path(), &["run", path, "--until-end"]).expect(77, DEADLINE);
     assert!(!ended.log.contains("hunter-two"), "the password stands in the log:\n{}", ended.log);

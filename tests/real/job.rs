@@ -63,8 +63,16 @@ impl Job {
 
     /// Writes the job file; gives its path.
     pub fn write_file(&self) -> PathBuf {
-        let path = self.dir.path().join("job.toml");
-        std::fs::write(&path, self.file()).expect("the job file is written");
+        self.place("password", "app\n");
+        self.place("job.toml", &self.file())
+    }
+
+    /// Puts a file into the job's folder whole: another process may be reading the one that was there.
+    pub fn place(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        let draft = path.with_extension("draft");
+        std::fs::write(&draft, text).expect("the file is written");
+        std::fs::rename(&draft, &path).expect("and put in its place");
         path
     }
 
@@ -114,7 +122,8 @@ placed_at = {{ path = "s:placedAt", type = "timestamp", zone = "Europe/Zurich" }
 note      = {{ path = "s:note", type = "text", optional = true }}
 
 [database]
-url = "mysql://app:app@{db}/{schema}"
+url = "mysql://app@{db}/{schema}"
+password_file = "password"
 
 [[database.steps]]
 name = "customer"

@@ -107,7 +107,17 @@ pub fn stored_at_least(job: &Job, process: &mut Process, events: usize) {
     });
 }
 
-/// How far the journal is; `None` while the database does not answer.
+/// Waits until the journal has grown by so much from now on.
+pub fn stored_more(job: &Job, process: &mut Process, events: i64) {
+    let mut sql = job.sql();
+    let before = stored(&mut sql).unwrap_or(0);
+    wait_for(&format!("{events} more stored events"), RUN_DEADLINE, || {
+        process.assert_runs();
+        stored(&mut sql).filter(|&stored| stored >= before + events)
+    });
+}
+
+/// How far the journal is (its numbers may have gaps); `None` while the database does not answer.
 fn stored(sql: &mut Sql) -> Option<i64> {
     sql.peek("SELECT COALESCE(MAX(entry), 0) FROM journal")
 }

@@ -1,11 +1,11 @@
-//! Steps 3 to 5 of a start: what is stored and not in Kafka is sent, before anything else.
+//! Steps 3 and 4 of a start: what is stored and not in Kafka is sent, before anything else.
 //!
 //! In:        the claimed key groups' rows, a fenced producer     Out: the producer, and what Kafka has now
 //! Order:     per key group by batch number
 //! Fails:     an outage -> a new producer, and everything is looked at again; a disagreement -> halt
 
 use super::first::beyond;
-use super::{DEADLINE, StartSetup, Stopped, see_claims, transactional_id};
+use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
 use crate::database::{FrontierRow, JobRow, OutboxRow, PositionRow};
 use crate::kafka::{LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
@@ -29,9 +29,10 @@ pub(super) fn send(
 ) -> Result<(Option<EmitterSetup>, Emitted, usize), Stopped> {
     let Some(mut writer) = writer else { return Ok((None, Emitted::new(), 0)) };
     let groups: Vec<KeyGroup> = rows.iter().map(|row| row.group).collect();
+    let claims: Vec<_> = rows.iter().map(|row| (row.group, row.incarnation)).collect();
     let mut sent = 0;
     loop {
-        see_claims(setup, rows)?;
+        claim::standing(setup, &claims)?;
         let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
         let mut emitted = progress(setup, job, &groups)?;
         see_progress(setup, rows, &frontier, &emitted)?;

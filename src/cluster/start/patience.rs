@@ -1,6 +1,6 @@
 //! Patience: asks again while a world is out, says so, and gives up when the job is told to end.
 
-use super::log_trouble;
+use super::{Word, log_trouble};
 use crate::cluster::ledger::{LedgerClient, Trouble};
 use crate::database::{DatabaseError, Session};
 use crate::kafka::LogError;
@@ -85,11 +85,11 @@ impl Patience {
         }
     }
 
-    /// Waits for a word from the worker.
-    pub(in crate::cluster) fn wait_for(&self, word: &Receiver<()>) -> Result<(), Stopped> {
+    /// Waits for the worker's next word.
+    pub(super) fn next_word(&self, words: &Receiver<Word>) -> Result<Word, Stopped> {
         loop {
-            match word.recv_timeout(Duration::from_millis(50)) {
-                Ok(()) => return Ok(()),
+            match words.recv_timeout(Duration::from_millis(50)) {
+                Ok(word) => return Ok(word),
                 Err(RecvTimeoutError::Disconnected) => return Err(Stopped::Cancelled),
                 Err(RecvTimeoutError::Timeout) if self.cancelled.load(Ordering::Relaxed) => {
                     return Err(Stopped::Cancelled);

@@ -18,10 +18,10 @@ fn a_secret_in_its_place_is_shown_nowhere() {
     let url = "url = \"mysql://app@127.0.0.1:3306/shop\"\npassword_file = \"secrets/db\"";
     let places = [
         (url, "url = \"mysql://app:${S}@127.0.0.1:3306/shop\""),
-        (url, "url = \"mysql://app:MARKER-7f3a@127.0.0.1:3306/shop\""),
+        (url, "url = \"mysql://app:x${S}@127.0.0.1:3306/shop\""),
         (
             "{ \"fetch.min.bytes\" = \"1\" }",
-            "{ \"sasl.password\" = \"${S}\", \"ssl.key.password\" = \"MARKER-7f3a\" }",
+            "{ \"sasl.password\" = \"${S}\", \"ssl.key.password\" = \"x${S}\" }",
         ),
         ("{ \"fetch.min.bytes\" = \"1\" }", "{ \"some.option\" = \"MARKER-7f3a\" }"),
     ];
@@ -31,6 +31,20 @@ fn a_secret_in_its_place_is_shown_nowhere() {
         let printed = everything_printed(&text, MARKER);
         assert!(!printed.contains(MARKER), "{to}\n{printed}");
         assert!(printed.contains("***"), "{printed}");
+    }
+}
+
+#[test]
+fn a_secret_in_the_file_itself_is_refused_and_not_shown() {
+    let url = "url = \"mysql://app@127.0.0.1:3306/shop\"\npassword_file = \"secrets/db\"";
+    for (from, to) in [
+        (url, "url = \"mysql://app:MARKER-7f3a@127.0.0.1:3306/shop\""),
+        (url, "url = \"mysql://app:MARKER-7f3a@${HOST}:3306/shop\""),
+        ("{ \"fetch.min.bytes\" = \"1\" }", "{ \"sasl.password\" = \"MARKER-7f3a\" }"),
+    ] {
+        let printed = everything_printed(&super::changed(from, to), "db.example");
+        assert!(printed.contains("in plain text"), "{to}\n{printed}");
+        assert!(!printed.contains(MARKER), "{to}\n{printed}");
     }
 }
 

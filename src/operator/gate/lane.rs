@@ -13,6 +13,7 @@ use super::{GateSetup, Queued, Sender};
 use crate::database::{Advance, Database, DatabaseError, ErrorClass, Row, Session};
 use crate::job::{JobSpec, Missing, Statement, Step};
 use crate::model::{BatchNumber, Body, Incarnation, KeyGroup, Timestamp, Value};
+use crate::operator::prober::Prober;
 use crate::protocol::gate::Transaction;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::sync::Arc;
@@ -46,6 +47,7 @@ pub(super) struct Work {
     database: Arc<dyn Database>,
     outputs: Arc<OutputSetup>,
     reports: Sender<Report>,
+    prober: Arc<Prober>,
     deadline: Duration,
 }
 
@@ -56,6 +58,7 @@ impl Work {
             database: Arc::clone(&setup.database),
             outputs: Arc::clone(&setup.outputs),
             reports,
+            prober: Arc::clone(&setup.prober),
             deadline: Duration::from_secs(u64::from(setup.spec.database.deadline_s)),
         }
     }
@@ -81,6 +84,7 @@ impl Lane {
 async fn serve(lane: usize, work: Work, mut commands: mpsc::Receiver<Command>) {
     let mut session = None;
     while let Some(command) = commands.recv().await {
+        let question = work.prober.ask();
         let report = match command {
             Command::Store { transaction, contended } => {
                 tokio::time::sleep(pause(contended)).await;
@@ -88,6 +92,7 @@ async fn serve(lane: usize, work: Work, mut commands: mpsc::Receiver<Command>) {
             }
             Command::Settle { groups } => settle(lane, &work, &mut session, &groups).await,
         };
+        drop(question);
         work.reports.send(report);
     }
 }
@@ -134,6 +139,15 @@ async fn store(
         Failure::Halt(halt) => return Report::Halt(halt),
         Failure::Database(error) => error,
     };
+    if error.class == ErrorClass::Unknown {
+        let (code, said) = (error.code, &error.message);
+        tracing::error!(
+            lane,
+            code,
+            said,
+            "an error code that no table knows: held like an outage, please look"
+        );
+    }
     match (error.class, committing) {
         (ErrorClass::Outage | ErrorClass::Unknown, Some(outputs)) if !error.rolled_back => {
             drop(dropped);

@@ -7,7 +7,7 @@
 
 use crate::job::{Content, JobSpec, Meta, ValueRef};
 use crate::model::{Body, Coordinates, Destination, Event, Headers, Outgoing, Reason, Timestamp, Value};
-use crate::xml::{Added, splice, text_of};
+use crate::xml::{Added, splice, text_of, text_or_bytes};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -131,10 +131,10 @@ impl OutputSetup {
             Meta::Timestamp => {
                 record.timestamp_ms.and_then(Timestamp::from_unix_ms).map_or(Value::Null, Value::Timestamp)
             }
-            Meta::Key => record.key.clone().map_or(Value::Null, Value::Bytes),
+            Meta::Key => record.key.as_ref().map_or(Value::Null, text_or_bytes),
             Meta::Header(name) => {
                 let header = record.headers.iter().rev().find(|(found, _)| found == name);
-                header.and_then(|(_, value)| value.clone()).map_or(Value::Null, Value::Bytes)
+                header.and_then(|(_, value)| value.as_ref()).map_or(Value::Null, text_or_bytes)
             }
             Meta::Now => Value::Timestamp(looked.now),
         }

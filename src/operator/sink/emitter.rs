@@ -1,6 +1,6 @@
 //! Emitter: the thread that owns the transactional producer, so that the worker never waits for Kafka.
 //!
-//! In:        batches to send, "build a new producer", or "read the progress topic"     Out: one report per command
+//! In:        batches to send, or "build a new producer"     Out: one report per command
 //! Holds:     the producer while it is good; none through an outage, for a producer with records in its queue burns a core
 //! Order:     one command at a time
 //! Fails:     by report, with the class that the log gave. After a deadline the outcome is unknown: the producer is dropped
@@ -10,6 +10,7 @@ use super::StoredBatch;
 use crate::kafka::{Log, LogError, LogErrorClass, ProgressRow, Writer};
 use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::mailbox::Sender;
+use crate::operator::prober::Prober;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,6 @@ pub struct EmitterSetup {
 pub(super) enum Command {
     Emit { batches: Arc<Vec<StoredBatch>>, aborted: u32 },
     Rebuild,
-    ReadProgress,
 }
 
 /// What the sink hears.
@@ -43,7 +43,6 @@ pub(super) enum Report {
     Aborted,
     Lost { said: String },
     Fenced,
-    Initialised,
     Rebuilt(BTreeMap<KeyGroup, BatchNumber>),
     NotRebuilt { said: String },
     Owner { mine: bool },
@@ -58,11 +57,11 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 pub(super) struct Emitter(SyncSender<Command>);
 
 impl Emitter {
-    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>) -> Emitter {
+    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>, prober: Arc<Prober>) -> Emitter {
         let (sender, commands) = sync_channel(1);
         let thread = std::thread::Builder::new().name(setup.transactional_id.clone());
         let failed = reports.clone();
-        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports)) {
+        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports, &prober)) {
             let halt = Halt::new(
                 HaltKind::Internal,
                 format!("cannot start the thread that sends to Kafka: {error}"),
@@ -78,10 +77,11 @@ impl Emitter {
     }
 }
 
-fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>) {
+fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>, prober: &Arc<Prober>) {
     let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
     let mut writer = Some(writer);
     while let Ok(command) = commands.recv() {
+        let question = prober.ask();
         let report = match command {
             Command::Emit { batches, aborted } => {
                 std::thread::sleep(pause(aborted));
@@ -89,22 +89,16 @@ fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Rep
             }
             Command::Rebuild => {
                 writer = None;
-                match log.writer(&transactional_id, DEADLINE) {
-                    Ok(new) => {
+                match rebuild(&*log, &transactional_id, &ledger_id, &groups) {
+                    Ok((new, progress)) => {
                         writer = Some(new);
-                        Report::Initialised
+                        Report::Rebuilt(progress)
                     }
-                    Err(error) => trouble(error, |said| Report::NotRebuilt { said }),
+                    Err(report) => report,
                 }
             }
-            Command::ReadProgress => match read_progress(&*log, &ledger_id, &groups) {
-                Ok(progress) => Report::Rebuilt(progress),
-                Err(report) => {
-                    writer = None;
-                    report
-                }
-            },
         };
+        drop(question);
         reports.send(report);
     }
 }
@@ -143,12 +137,12 @@ fn progress_of(batches: &[StoredBatch], ledger_id: &str) -> Vec<ProgressRow> {
     newest.into_iter().map(row).collect()
 }
 
-fn read_progress(
-    log: &dyn Log,
-    ledger_id: &str,
-    groups: &[KeyGroup],
-) -> Result<BTreeMap<KeyGroup, BatchNumber>, Report> {
-    let rows = log.progress(DEADLINE).map_err(|error| trouble(error, |said| Report::NotRebuilt { said }))?;
+type Built = (Box<dyn Writer>, BTreeMap<KeyGroup, BatchNumber>);
+
+fn rebuild(log: &dyn Log, id: &str, ledger_id: &str, groups: &[KeyGroup]) -> Result<Built, Report> {
+    let out = |error: LogError| trouble(error, |said| Report::NotRebuilt { said });
+    let writer = log.writer(id, DEADLINE).map_err(out)?;
+    let rows = log.progress(DEADLINE).map_err(out)?;
     let mut progress = BTreeMap::new();
     for row in rows.into_iter().filter(|row| groups.contains(&row.group)) {
         if row.ledger_id != ledger_id {
@@ -157,7 +151,7 @@ fn read_progress(
         }
         progress.insert(row.group, row.batch);
     }
-    Ok(progress)
+    Ok((writer, progress))
 }
 
 /// What an error means: an outage, or a halt.

@@ -15,7 +15,7 @@ use crate::status::{Board, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a reader needs.
 pub struct ReaderSetup {
@@ -29,6 +29,8 @@ pub struct ReaderSetup {
     pub budget: Arc<Budget>,
     /// Raised: read no more, the job drains.
     pub drain: Arc<AtomicBool>,
+    /// How long the broker may be out.
+    pub outage_limit: Option<Duration>,
     /// Where counts go.
     pub board: Arc<Board>,
     /// The worker's number within its process.
@@ -126,15 +128,17 @@ fn read_on(
     stopped: &dyn Fn() -> bool,
 ) -> Result<(), Halt> {
     let mut positions: BTreeMap<TopicPartition, NextOffset> = setup.from.iter().copied().collect();
-    let mut out = false;
+    let mut outage = None;
     while !stopped() && !reached(setup, &positions) {
         if !setup.budget.wait_for_room(WAIT) {
             continue;
         }
         match reader.read(RECORDS_MAX, BYTES_MAX, WAIT) {
             Ok(records) => {
-                if out && !records.is_empty() {
-                    out = false;
+                if let Some(since) = outage
+                    && is_over(setup, since, &records)?
+                {
+                    outage = None;
                     setup.board.resumes(World::Broker);
                 }
                 let handful = cover(setup, reader, records, &mut positions);
@@ -143,13 +147,44 @@ fn read_on(
                 }
             }
             Err(error) => {
-                out = true;
+                let since = *outage.get_or_insert_with(Instant::now);
                 meet(setup, &error)?;
+                give_up_after(setup, since, &error.message)?;
             }
         }
         setup.board.set_lag(setup.worker, lag(reader, &positions));
     }
     Ok(())
+}
+
+/// Halts when the job allows no outage of this length.
+fn give_up_after(setup: &ReaderSetup, since: Instant, said: &str) -> Result<(), Halt> {
+    let out_for = since.elapsed();
+    match setup.outage_limit.filter(|limit| out_for >= *limit) {
+        None => Ok(()),
+        Some(limit) => {
+            let limit = limit.as_secs();
+            let text =
+                format!("broker out for {} s, and outage.limit_s is {limit}: {said}", out_for.as_secs());
+            Err(Halt::new(HaltKind::Outage, text))
+        }
+    }
+}
+
+/// Whether the broker is back. The client says nothing while it is out, and nothing when it is back and idle: now and
+/// then it is asked.
+fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Result<bool, Halt> {
+    const PROBE: Duration = Duration::from_secs(1);
+    if !records.is_empty() {
+        return Ok(true);
+    }
+    if since.elapsed() < PROBE {
+        return Ok(false);
+    }
+    match setup.log.probe(PROBE) {
+        Ok(()) => Ok(true),
+        Err(error) => give_up_after(setup, since, &error.message).map(|()| false),
+    }
 }
 
 fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>) -> bool {

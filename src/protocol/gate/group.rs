@@ -5,7 +5,7 @@ use crate::model::{BatchNumber, Incarnation, KeyGroup, Places};
 use std::collections::VecDeque;
 
 /// The gate's state of one key group.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Group<E> {
     group: KeyGroup,
     incarnation: Incarnation,
@@ -42,6 +42,29 @@ impl<E: Item> Group<E> {
 
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
+    }
+
+    pub(super) fn is_out(&self) -> bool {
+        self.out
+    }
+
+    /// Whether this batch follows the last one stored, under this claim.
+    pub(super) fn is_next(&self, batch: &Batch<E>) -> bool {
+        batch.number == self.batch.next() && batch.incarnation == self.incarnation
+    }
+
+    /// What does not hold of this key group by itself.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        if self.confirmed > self.batch {
+            return Err("Kafka has a batch that is not stored");
+        }
+        if self.cleared > self.confirmed {
+            return Err("outbox rows are deleted that Kafka does not have");
+        }
+        if self.queue.iter().any(|event| self.places.covers(event.at())) {
+            return Err("an event is queued that is stored");
+        }
+        Ok(())
     }
 
     /// Queues an event, or gives it back when an earlier run has stored it.

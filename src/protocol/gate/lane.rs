@@ -5,7 +5,7 @@ use crate::model::{BatchNumber, Incarnation, KeyGroup};
 use std::sync::Arc;
 
 /// What a lane is about.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Lane<E, O> {
     /// Nothing to do.
     Idle,
@@ -20,15 +20,20 @@ pub(super) enum Lane<E, O> {
 }
 
 impl<E, O> Lane<E, O> {
-    /// Events in its transaction.
-    pub(super) fn events(&self) -> usize {
+    /// Its transaction.
+    pub(super) fn transaction(&self) -> Option<&Transaction<E>> {
         match self {
-            Lane::Idle => 0,
+            Lane::Idle => None,
             Lane::Storing { transaction, .. }
             | Lane::Waiting { transaction }
             | Lane::Doubtful { transaction, .. }
-            | Lane::Settling { transaction, .. } => transaction.batches.iter().map(|b| b.events.len()).sum(),
+            | Lane::Settling { transaction, .. } => Some(transaction),
         }
+    }
+
+    /// Events in its transaction.
+    pub(super) fn events(&self) -> usize {
+        self.transaction().map_or(0, |transaction| transaction.batches.iter().map(|b| b.events.len()).sum())
     }
 
     pub(super) fn take_storing(&mut self) -> Arc<Transaction<E>> {

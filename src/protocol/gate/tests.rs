@@ -52,7 +52,10 @@ fn arrive(gate: &mut G, events: &[E]) -> A {
     actions
 }
 
-fn work(actions: &A) -> Vec<(usize, Vec<(u32, u64, Vec<i64>)>)> {
+/// Lane, and per batch: key group, number, offsets.
+type Work = (usize, Vec<(u32, u64, Vec<i64>)>);
+
+fn work(actions: &A) -> Vec<Work> {
     actions
         .iter()
         .filter_map(|a| match a {

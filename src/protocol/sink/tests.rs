@@ -45,6 +45,13 @@ fn progress(list: &[(u32, u64)]) -> Input<&'static str> {
     Input::Rebuilt(list.iter().map(|(g, n)| (KeyGroup(*g), BatchNumber(*n))).collect())
 }
 
+/// A new producer is there, and the ledger says that the key groups are still this instance's.
+fn rebuilt(sink: &mut S, list: &[(u32, u64)]) -> A {
+    assert_eq!(act(sink, progress(list)), vec![Action::AskLedger]);
+    assert!(sink.holding() && give(sink, &[]).is_empty(), "nothing is sent before the ledger has answered");
+    act(sink, Input::Owner { mine: true })
+}
+
 #[test]
 fn what_came_while_a_transaction_was_out_goes_with_the_next() {
     let mut s = sink();
@@ -93,10 +100,7 @@ fn a_lost_transaction_is_judged_by_the_progress_topic() {
         assert_eq!(act(&mut s, Input::Up), vec![Action::Rebuild]);
         assert_eq!(act(&mut s, Input::NotRebuilt), vec![Action::Probe]);
         assert_eq!(act(&mut s, Input::Up), vec![Action::Rebuild]);
-        assert_eq!(act(&mut s, Input::Initialised), vec![Action::AskLedger]);
-        assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::ReadProgress]);
-        assert!(s.holding());
-        let actions = act(&mut s, progress(&[(0, known)]));
+        let actions = rebuilt(&mut s, &[(0, known)]);
         assert_eq!(emitted(&actions), again);
         assert_eq!(actions.contains(&done(&[(0, 5)], true)), known == 5);
         assert!(!s.holding());
@@ -109,9 +113,7 @@ fn fenced_asks_the_ledger_first() {
     give(&mut s, &[batch(0, 5, 1)]);
     assert_eq!(act(&mut s, Input::Fenced), vec![Action::AskLedger]);
     assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::Rebuild]);
-    assert_eq!(act(&mut s, Input::Initialised), vec![Action::AskLedger]);
-    assert_eq!(act(&mut s, Input::Owner { mine: true }), vec![Action::ReadProgress]);
-    assert_eq!(emitted(&act(&mut s, progress(&[(0, 4)]))), vec![(0, 5)]);
+    assert_eq!(emitted(&rebuilt(&mut s, &[(0, 4)])), vec![(0, 5)]);
 
     let mut zombie = sink();
     give(&mut zombie, &[batch(0, 5, 1)]);
@@ -121,14 +123,15 @@ fn fenced_asks_the_ledger_first() {
 }
 
 #[test]
-fn a_new_producer_is_not_used_by_who_is_not_the_owner_behind_its_initialisation() {
-    let mut zombie = sink();
-    give(&mut zombie, &[batch(0, 5, 1)]);
-    act(&mut zombie, Input::Lost);
-    act(&mut zombie, Input::Up);
-    assert_eq!(act(&mut zombie, Input::Initialised), vec![Action::AskLedger]);
-    let actions = act(&mut zombie, Input::Owner { mine: false });
+fn a_new_producer_sends_nothing_once_a_newer_instance_has_claimed() {
+    let mut s = sink();
+    give(&mut s, &[batch(0, 5, 1)]);
+    act(&mut s, Input::Lost);
+    assert_eq!(act(&mut s, Input::Up), vec![Action::Rebuild]);
+    assert_eq!(act(&mut s, progress(&[(0, 4)])), vec![Action::AskLedger]);
+    let actions = act(&mut s, Input::Owner { mine: false });
     assert!(matches!(&actions[..], [Action::Halt(h)] if h.kind == HaltKind::Fenced));
+    assert!(give(&mut s, &[batch(0, 6, 1)]).is_empty());
 }
 
 #[test]
@@ -137,13 +140,13 @@ fn half_a_transaction_or_foreign_progress_halts() {
     give(&mut s, &[batch(0, 5, 1), batch(1, 1, 1)]);
     act(&mut s, Input::Lost);
     act(&mut s, Input::Up);
-    assert!(matches!(&act(&mut s, progress(&[(0, 5), (1, 0)]))[..], [Action::Halt(_)]));
+    assert!(matches!(&rebuilt(&mut s, &[(0, 5), (1, 0)])[..], [Action::Halt(_)]));
 
     for foreign in [3, 9] {
         let mut s = sink();
         act(&mut s, Input::Lost);
         act(&mut s, Input::Up);
-        assert!(matches!(&act(&mut s, progress(&[(0, foreign)]))[..], [Action::Halt(_)]), "{foreign}");
+        assert!(matches!(&rebuilt(&mut s, &[(0, foreign)])[..], [Action::Halt(_)]), "{foreign}");
     }
 }
 
