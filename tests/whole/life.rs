@@ -51,13 +51,17 @@ fn round_of(
         workers: usize::try_from(1 + random.below(4)).unwrap(),
         until_end: false,
         log: LogFaults::all(rate(random)),
-        database: DatabaseFaults::all(rate(random)),
+        // A frozen process would keep SQLite's one lock.
+        database: DatabaseFaults {
+            given_up: if world.sqlite.is_some() { 1000 } else { 500 },
+            ..DatabaseFaults::all(rate(random))
+        },
         seed: random.draw(),
     };
     let mut instance = Instance::start(world, &format!("run {round}"), how);
-    let stored = world.database.tables().rows.len();
+    let stored = world.tables().rows.len();
     let some = usize::try_from(random.below(60)).unwrap();
-    world.database.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
+    world.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
     if random.chance(500) {
         let records = usize::try_from(random.below(60)).unwrap();
         world.input.produce(&world.broker, random, keys, records);
@@ -66,7 +70,7 @@ fn round_of(
         outage(world, random);
     }
     thaw_some(random, instances);
-    world.database.wait_for_rows(stored + some + 20, Duration::from_millis(random.below(300)));
+    world.wait_for_rows(stored + some + 20, Duration::from_millis(random.below(300)));
     let fate = *random.pick(&[Fate::Kill, Fate::Freeze, Fate::Freeze, Fate::Drain, Fate::Overtake]).unwrap();
     match fate {
         Fate::Kill => instance.kill(),
@@ -88,7 +92,7 @@ fn round_of(
 
 fn outage(world: &World, random: &mut Random) {
     let pause = Duration::from_millis(random.below(100));
-    if random.chance(500) {
+    if world.sqlite.is_some() || random.chance(500) {
         let how = *random.pick(&[Outage::AtOnce, Outage::AtDeadline]).unwrap();
         world.history.say("broker", &format!("is out for {} ms, {how:?}", pause.as_millis()));
         world.broker.set_outage(Some(how));

@@ -1,11 +1,14 @@
 //! World: a broker, a database, and a job for them.
 
 use super::input::{Input, TOPICS};
+use super::sqlite::Sqlite;
 use std::sync::Arc;
+use std::time::Duration;
+use tidegate::database::Database;
 use tidegate::job::{self, JobSpec};
 use tidegate::kafka::KafkaSetup;
 use tidegate::model::Value;
-use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep};
+use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep, Tables};
 
 pub const OUTPUT: &str = "out";
 pub const DEAD: &str = "dead";
@@ -15,6 +18,8 @@ pub const KEY_GROUPS: u32 = 8;
 pub struct World {
     pub broker: Arc<Broker>,
     pub database: Arc<MemoryDatabase>,
+    /// In the place of the database in memory.
+    pub sqlite: Option<Sqlite>,
     pub history: Arc<History>,
     pub spec: Arc<JobSpec>,
     pub setup: KafkaSetup,
@@ -36,7 +41,46 @@ impl World {
         broker.create_topic(OUTPUT, 3);
         broker.create_topic(DEAD, 1);
         let database = MemoryDatabase::new(steps(), lie);
-        World { broker, database, history: Arc::default(), spec, setup, input: Input::default() }
+        World {
+            broker,
+            database,
+            sqlite: None,
+            history: Arc::default(),
+            spec,
+            setup,
+            input: Input::default(),
+        }
+    }
+
+    /// With the real ledger on a real engine.
+    pub fn on_sqlite() -> World {
+        let mut world = World::new();
+        let (sqlite, job_file) = Sqlite::new(&job_file());
+        world.set_job_file(&job_file);
+        world.sqlite = Some(sqlite);
+        world
+    }
+
+    pub fn handle(&self) -> Arc<dyn Database> {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.handle(&self.spec),
+            None => self.database.handle(),
+        }
+    }
+
+    pub fn tables(&self) -> Tables {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.tables(&self.spec),
+            None => self.database.tables(),
+        }
+    }
+
+    /// Waits until so many rows are stored, or for so long.
+    pub fn wait_for_rows(&self, rows: usize, wait: Duration) {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.wait_for_rows(rows, wait),
+            None => drop(self.database.wait_for_rows(rows, wait)),
+        }
     }
 
     /// Everybody from now on runs another job file.
