@@ -5,7 +5,7 @@ use super::code::{names_crate, own_paths, without_comments_and_strings, without_
 use super::files::{File, rust};
 
 /// A part of the crate, and the other parts that it may name.
-const MAY_NAME: [(&str, &[&str]); 12] = [
+const MAY_NAME: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("status", &[]),
     ("job", &["model"]),
@@ -18,6 +18,7 @@ const MAY_NAME: [(&str, &[&str]); 12] = [
     ("cluster", &["model", "job", "protocol", "xml", "database", "kafka", "status", "operator", "dataflow"]),
     ("cli", &["model", "job", "protocol", "xml", "database", "kafka", "status", "cluster"]),
     ("main", &["cli"]),
+    ("testing", &["model", "job", "database", "kafka"]),
 ];
 
 /// A library, and the only parts that may name it.
@@ -27,8 +28,8 @@ const LIBRARIES: [(&str, &[&str]); 9] = [
     ("mysql_async", &["database"]),
     ("rusqlite", &["database"]),
     ("timely", &["dataflow", "operator", "cluster"]),
-    ("tokio", &["database", "operator", "cluster", "cli"]),
-    ("toml", &["job"]),
+    ("tokio", &["database", "operator", "cluster", "cli", "testing"]),
+    ("toml", &["job", "cli"]),
     ("clap", &["cli"]),
     ("tracing_subscriber", &["cli"]),
 ];
