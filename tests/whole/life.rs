@@ -49,7 +49,7 @@ fn round_of(
     let rate = |random: &mut Random| *random.pick(&[0, 2, 10, 30, 60]).unwrap();
     let how = How {
         workers: usize::try_from(1 + random.below(4)).unwrap(),
-        until_end: false,
+        until_end: random.chance(200),
         log: LogFaults::all(rate(random)),
         // A frozen process would keep SQLite's one lock.
         database: DatabaseFaults {
@@ -59,6 +59,11 @@ fn round_of(
         seed: random.draw(),
     };
     let mut instance = Instance::start(world, &format!("run {round}"), how);
+    if random.chance(150) {
+        let workers = usize::try_from(1 + random.below(4)).unwrap();
+        let twin = How { workers, seed: random.draw(), ..how };
+        instances.push(Instance::start(world, &format!("twin {round}"), twin));
+    }
     let stored = world.tables().rows.len();
     let some = usize::try_from(random.below(60)).unwrap();
     world.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
@@ -74,7 +79,13 @@ fn round_of(
     let fate = *random.pick(&[Fate::Kill, Fate::Freeze, Fate::Freeze, Fate::Drain, Fate::Overtake]).unwrap();
     match fate {
         Fate::Kill => instance.kill(),
-        Fate::Freeze => instance.link.freeze(),
+        Fate::Freeze => {
+            instance.link.freeze();
+            if random.chance(100) {
+                // Longer than a transaction may take: it is given up while it stands still.
+                std::thread::sleep(Duration::from_millis(1_100));
+            }
+        }
         Fate::Drain => {
             instance.link.say("is told to drain");
             instance.signals.drain();
@@ -139,7 +150,8 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
             instance.signals.drain();
         }
     }
-    for instance in instances.iter_mut() {
+    // Of a killed process nothing is expected: what of it waits for a server gives up after the job's limit.
+    for instance in instances.iter_mut().filter(|instance| !instance.killed) {
         let name = instance.name.clone();
         match instance.wait(PATIENCE) {
             Some(Ok(Ended::NotStarted)) => {}

@@ -40,7 +40,7 @@ impl World {
         }
         broker.create_topic(OUTPUT, 3);
         broker.create_topic(DEAD, 1);
-        let database = MemoryDatabase::new(steps(), lie);
+        let database = MemoryDatabase::new(steps(Vec::new()), lie);
         World {
             broker,
             database,
@@ -50,6 +50,12 @@ impl World {
             setup,
             input: Input::default(),
         }
+    }
+
+    /// With a table that refuses an event that it has: a zombie meets that before it meets the ledger.
+    pub fn with_unique_events() -> World {
+        let database = MemoryDatabase::new(steps(vec![0, 1]), None);
+        World { database, ..World::new() }
     }
 
     /// With the real ledger on a real engine.
@@ -95,11 +101,11 @@ fn spec(text: &str) -> JobSpec {
 }
 
 /// The look-up knows every other key.
-fn steps() -> Vec<MemoryStep> {
+fn steps(unique: Vec<usize>) -> Vec<MemoryStep> {
     let text = |text: String| Value::Text(text);
     let known = (0..100).step_by(2);
     let rows = known.map(|key| (vec![text(format!("k{key}"))], vec![text(format!("name of k{key}"))]));
-    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique: Vec::new() }]
+    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique }]
 }
 
 pub fn job_file() -> String {
@@ -124,7 +130,7 @@ number = {{ path = "@n", type = "int64" }}
 url = "mysql://nobody@127.0.0.1:9/whole"
 connections = 4
 batch_events = 7
-deadline_s = 2
+deadline_s = 1
 
 [[database.steps]]
 name = "who"
@@ -141,6 +147,9 @@ topic = "{OUTPUT}"
 at = "b"
 element = "name"
 text = ":who.name"
+
+[outage]
+limit_s = 20
 
 [rejects]
 unreadable = "dead_letter"
