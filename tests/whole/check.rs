@@ -35,7 +35,7 @@ pub fn check(world: &World) -> Vec<String> {
 
 /// Source and event of each row, in the order of insertion.
 fn stored(world: &World) -> Vec<(String, (String, i64))> {
-    let tables = world.database.tables();
+    let tables = world.tables();
     let rows = tables.rows.iter().map(|stored| match stored.row.as_slice() {
         [
             Value::Text(key),
@@ -101,7 +101,7 @@ fn in_order(events: impl Iterator<Item = (String, i64)>, place: &str, wrong: &mu
 
 /// What must be over when every instance has ended.
 fn leftovers(world: &World, wrong: &mut Vec<String>) {
-    let tables = world.database.tables();
+    let tables = world.tables();
     for ((topic, partition), next) in &tables.frontier {
         let end = world.broker.ends(topic, *partition).map(|(_, end)| end);
         if end != Some(*next) {

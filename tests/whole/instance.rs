@@ -61,7 +61,7 @@ impl Instance {
     fn on(link: Arc<Link>, world: &World, name: &str, how: How) -> Instance {
         link.say(&format!("starts with {} workers", how.workers));
         let log = MemoryLog::new(Arc::clone(&world.broker), world.setup.clone(), Arc::clone(&link), how.log);
-        let database = FaultyDatabase::new(world.database.handle(), Arc::clone(&link), how.database);
+        let database = FaultyDatabase::new(world.handle(), Arc::clone(&link), how.database);
         let board = Arc::new(Board::new(how.workers));
         let job = Job {
             spec: Arc::clone(&world.spec),

@@ -49,15 +49,24 @@ fn round_of(
     let rate = |random: &mut Random| *random.pick(&[0, 2, 10, 30, 60]).unwrap();
     let how = How {
         workers: usize::try_from(1 + random.below(4)).unwrap(),
-        until_end: false,
+        until_end: random.chance(200),
         log: LogFaults::all(rate(random)),
-        database: DatabaseFaults::all(rate(random)),
+        // A frozen process would keep SQLite's one lock.
+        database: DatabaseFaults {
+            given_up: if world.sqlite.is_some() { 1000 } else { 500 },
+            ..DatabaseFaults::all(rate(random))
+        },
         seed: random.draw(),
     };
     let mut instance = Instance::start(world, &format!("run {round}"), how);
-    let stored = world.database.tables().rows.len();
+    if random.chance(150) {
+        let workers = usize::try_from(1 + random.below(4)).unwrap();
+        let twin = How { workers, seed: random.draw(), ..how };
+        instances.push(Instance::start(world, &format!("twin {round}"), twin));
+    }
+    let stored = world.tables().rows.len();
     let some = usize::try_from(random.below(60)).unwrap();
-    world.database.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
+    world.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
     if random.chance(500) {
         let records = usize::try_from(random.below(60)).unwrap();
         world.input.produce(&world.broker, random, keys, records);
@@ -66,11 +75,17 @@ fn round_of(
         outage(world, random);
     }
     thaw_some(random, instances);
-    world.database.wait_for_rows(stored + some + 20, Duration::from_millis(random.below(300)));
+    world.wait_for_rows(stored + some + 20, Duration::from_millis(random.below(300)));
     let fate = *random.pick(&[Fate::Kill, Fate::Freeze, Fate::Freeze, Fate::Drain, Fate::Overtake]).unwrap();
     match fate {
         Fate::Kill => instance.kill(),
-        Fate::Freeze => instance.link.freeze(),
+        Fate::Freeze => {
+            instance.link.freeze();
+            if random.chance(100) {
+                // Longer than a transaction may take: it is given up while it stands still.
+                std::thread::sleep(Duration::from_millis(1_100));
+            }
+        }
         Fate::Drain => {
             instance.link.say("is told to drain");
             instance.signals.drain();
@@ -88,7 +103,7 @@ fn round_of(
 
 fn outage(world: &World, random: &mut Random) {
     let pause = Duration::from_millis(random.below(100));
-    if random.chance(500) {
+    if world.sqlite.is_some() || random.chance(500) {
         let how = *random.pick(&[Outage::AtOnce, Outage::AtDeadline]).unwrap();
         world.history.say("broker", &format!("is out for {} ms, {how:?}", pause.as_millis()));
         world.broker.set_outage(Some(how));
@@ -135,7 +150,8 @@ fn last_round(world: &World, random: &mut Random, instances: &mut [Instance], wr
             instance.signals.drain();
         }
     }
-    for instance in instances.iter_mut() {
+    // Of a killed process nothing is expected: what of it waits for a server gives up after the job's limit.
+    for instance in instances.iter_mut().filter(|instance| !instance.killed) {
         let name = instance.name.clone();
         match instance.wait(PATIENCE) {
             Some(Ok(Ended::NotStarted)) => {}

@@ -20,6 +20,7 @@
 // What there is: servers, input, a job and its instances.
 mod input;
 mod instance;
+mod sqlite;
 mod world;
 
 // What must be.

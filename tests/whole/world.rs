@@ -1,11 +1,14 @@
 //! World: a broker, a database, and a job for them.
 
 use super::input::{Input, TOPICS};
+use super::sqlite::Sqlite;
 use std::sync::Arc;
+use std::time::Duration;
+use tidegate::database::Database;
 use tidegate::job::{self, JobSpec};
 use tidegate::kafka::KafkaSetup;
 use tidegate::model::Value;
-use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep};
+use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep, Tables};
 
 pub const OUTPUT: &str = "out";
 pub const DEAD: &str = "dead";
@@ -15,6 +18,8 @@ pub const KEY_GROUPS: u32 = 8;
 pub struct World {
     pub broker: Arc<Broker>,
     pub database: Arc<MemoryDatabase>,
+    /// In the place of the database in memory.
+    pub sqlite: Option<Sqlite>,
     pub history: Arc<History>,
     pub spec: Arc<JobSpec>,
     pub setup: KafkaSetup,
@@ -35,8 +40,53 @@ impl World {
         }
         broker.create_topic(OUTPUT, 3);
         broker.create_topic(DEAD, 1);
-        let database = MemoryDatabase::new(steps(), lie);
-        World { broker, database, history: Arc::default(), spec, setup, input: Input::default() }
+        let database = MemoryDatabase::new(steps(Vec::new()), lie);
+        World {
+            broker,
+            database,
+            sqlite: None,
+            history: Arc::default(),
+            spec,
+            setup,
+            input: Input::default(),
+        }
+    }
+
+    /// With a table that refuses an event that it has: a zombie meets that before it meets the ledger.
+    pub fn with_unique_events() -> World {
+        let database = MemoryDatabase::new(steps(vec![0, 1]), None);
+        World { database, ..World::new() }
+    }
+
+    /// With the real ledger on a real engine.
+    pub fn on_sqlite() -> World {
+        let mut world = World::new();
+        let (sqlite, job_file) = Sqlite::new(&job_file());
+        world.set_job_file(&job_file);
+        world.sqlite = Some(sqlite);
+        world
+    }
+
+    pub fn handle(&self) -> Arc<dyn Database> {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.handle(&self.spec),
+            None => self.database.handle(),
+        }
+    }
+
+    pub fn tables(&self) -> Tables {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.tables(&self.spec),
+            None => self.database.tables(),
+        }
+    }
+
+    /// Waits until so many rows are stored, or for so long.
+    pub fn wait_for_rows(&self, rows: usize, wait: Duration) {
+        match &self.sqlite {
+            Some(sqlite) => sqlite.wait_for_rows(rows, wait),
+            None => drop(self.database.wait_for_rows(rows, wait)),
+        }
     }
 
     /// Everybody from now on runs another job file.
@@ -51,11 +101,11 @@ fn spec(text: &str) -> JobSpec {
 }
 
 /// The look-up knows every other key.
-fn steps() -> Vec<MemoryStep> {
+fn steps(unique: Vec<usize>) -> Vec<MemoryStep> {
     let text = |text: String| Value::Text(text);
     let known = (0..100).step_by(2);
     let rows = known.map(|key| (vec![text(format!("k{key}"))], vec![text(format!("name of k{key}"))]));
-    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique: Vec::new() }]
+    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique }]
 }
 
 pub fn job_file() -> String {
@@ -80,7 +130,7 @@ number = {{ path = "@n", type = "int64" }}
 url = "mysql://nobody@127.0.0.1:9/whole"
 connections = 4
 batch_events = 7
-deadline_s = 2
+deadline_s = 1
 
 [[database.steps]]
 name = "who"
@@ -97,6 +147,9 @@ topic = "{OUTPUT}"
 at = "b"
 element = "name"
 text = ":who.name"
+
+[outage]
+limit_s = 20
 
 [rejects]
 unreadable = "dead_letter"

@@ -45,11 +45,14 @@ fn a_zombie_that_builds_a_producer_between_claim_and_fence_sends_nothing() {
         let mut world = World::new();
         world.input.produce_key(&world.broker, odd_key(), 3);
         let mut old = Instance::start_until(&world, "old", "beginning a transaction", reading_on(1));
+        // It loses its producer, and is about to build another one.
         world.broker.set_outage(Some(Outage::AtOnce));
+        old.link.stop_before("probing");
+        old.link.thaw();
+        old.assert_stopped();
+        world.broker.set_outage(None);
         old.link.stop_before("opening a writer");
         old.link.thaw();
-        std::thread::sleep(Duration::from_millis(50));
-        world.broker.set_outage(None);
         old.assert_stopped();
 
         let mut new = Instance::start_until(&world, "new", before, How::well(2));

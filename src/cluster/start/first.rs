@@ -7,7 +7,7 @@
 //! ledger is the truth.
 
 use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
-use crate::database::{FrontierRow, JobRow, PositionRow};
+use crate::database::{ErrorClass, FrontierRow, JobRow, PositionRow};
 use crate::job::Start;
 use crate::kafka::progress_topic_name;
 use crate::model::{BatchNumber, NextOffset, Offset, Place, TopicPartition};
@@ -86,11 +86,16 @@ fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
     Err(Halt::new(HaltKind::Fenced, text).into())
 }
 
-/// Writes the job's row. An earlier attempt may have written it and its answer been lost: what is there counts.
+/// Writes the job's row. An earlier attempt may have written it and its answer been lost, or another instance that
+/// starts just now: what is there counts.
 fn begin_job(setup: &StartSetup, row: &JobRow) -> Result<JobRow, Stopped> {
-    setup.patience.ledger(&setup.ledger, async |session| match session.job_row().await? {
-        Some(found) => Ok(found),
-        None => session.create_job(row).await.map(|()| row.clone()),
+    setup.patience.ledger(&setup.ledger, async |session| {
+        let refused = match session.create_job(row).await {
+            Ok(()) => return Ok(row.clone()),
+            Err(error) if error.class == ErrorClass::Reject => error,
+            Err(error) => return Err(error),
+        };
+        session.job_row().await?.ok_or(refused)
     })
 }
 

@@ -1,0 +1,95 @@
+//! The job's tables and the real ledger in an SQLite file.
+
+use rusqlite::Connection;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tidegate::database::{self, Database};
+use tidegate::job::JobSpec;
+use tidegate::model::{KeyGroup, Value};
+use tidegate::testing::{StoredRow, Tables};
+
+/// A file.
+pub struct Sqlite {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl Sqlite {
+    /// Makes the job's tables; gives the job file that goes with them.
+    pub fn new(job_file: &str) -> (Sqlite, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("whole.db");
+        let connection = Connection::open(&path).unwrap();
+        connection
+            .execute_batch(
+                "PRAGMA journal_mode = WAL;
+                 CREATE TABLE who (id TEXT PRIMARY KEY, name TEXT NOT NULL);
+                 CREATE TABLE journal (entry INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, number INTEGER, name TEXT,
+                                       topic TEXT, part INTEGER, place INTEGER);",
+            )
+            .unwrap();
+        for key in (0..100).step_by(2) {
+            let row = (format!("k{key}"), format!("name of k{key}"));
+            connection.execute("INSERT INTO who (id, name) VALUES (?, ?)", row).unwrap();
+        }
+        let url = format!("sqlite:{}", path.display());
+        let job_file =
+            job_file.replace("mysql://nobody@127.0.0.1:9/whole", &url).replace("connections = 4\n", "");
+        (Sqlite { path, _folder: folder }, job_file)
+    }
+
+    pub fn handle(&self, spec: &JobSpec) -> Arc<dyn Database> {
+        database::open(&spec.database, &spec.name).unwrap()
+    }
+
+    pub fn wait_for_rows(&self, rows: usize, wait: Duration) {
+        let until = Instant::now() + wait;
+        while self.rows().len() < rows && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn tables(&self, spec: &JobSpec) -> Tables {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let groups: Vec<KeyGroup> = (0..spec.key_groups).map(KeyGroup).collect();
+        runtime.block_on(async {
+            let mut session = self.handle(spec).connect().await.unwrap();
+            session.create_ledger().await.unwrap();
+            let outbox = session.outbox(&groups).await.unwrap();
+            let positions = session.positions().await.unwrap();
+            let frontier = session.frontier().await.unwrap();
+            Tables {
+                rows: self.rows(),
+                outbox: outbox.into_iter().map(|row| ((row.group, row.batch), row.outputs)).collect(),
+                positions: positions.into_iter().map(|row| (row.group, row)).collect(),
+                frontier: frontier.into_iter().map(|row| ((row.topic, row.partition), row.next)).collect(),
+                job: session.job_row().await.unwrap(),
+            }
+        })
+    }
+
+    fn rows(&self) -> Vec<StoredRow> {
+        let connection = Connection::open(&self.path).unwrap();
+        connection.busy_timeout(Duration::from_secs(5)).unwrap();
+        let mut rows = connection
+            .prepare("SELECT entry, id, number, name, topic, part, place FROM journal ORDER BY entry")
+            .unwrap();
+        let read = rows.query_map([], |row| {
+            Ok(StoredRow {
+                id: u64::try_from(row.get::<_, i64>(0)?).unwrap(),
+                step: 1,
+                row: vec![
+                    Value::Text(row.get(1)?),
+                    Value::Int(row.get(2)?),
+                    row.get::<_, Option<String>>(3)?.map_or(Value::Null, Value::Text),
+                    Value::Text(row.get(4)?),
+                    Value::Int(row.get(5)?),
+                    Value::Int(row.get(6)?),
+                ],
+            })
+        });
+        read.unwrap().map(Result::unwrap).collect()
+    }
+}
