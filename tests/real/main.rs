@@ -41,6 +41,7 @@ mod verify;
 mod crashes;
 mod demo;
 mod halts;
+mod jobs;
 mod outages;
 mod runs;
 mod stops;
