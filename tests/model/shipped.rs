@@ -114,7 +114,7 @@ fn two_partitions_of_two_workers_in_one_key_group() {
         lanes: 1,
         events_max: 2,
         first_is_running: true,
-        budget: budget([1, 1, 0], [2, 1, 1]),
+        budget: budget([1, 1, 0], [2, 2, 0]),
         broken: None,
     });
 }
@@ -128,7 +128,7 @@ fn a_record_with_events_in_both_key_groups() {
         lanes: 1,
         events_max: 2,
         first_is_running: true,
-        budget: budget([1, 1, 0], [2, 1, 1]),
+        budget: budget([1, 1, 0], [2, 1, 0]),
         broken: None,
     });
 }
