@@ -106,7 +106,7 @@ impl KafkaWriter {
         for (index, row) in rows.iter().enumerate() {
             self.send_progress(producer, outgoing.len().saturating_add(index), row, until)?;
         }
-        self.confirm(producer, outgoing.len().saturating_add(rows.len()), until)?;
+        self.confirm(producer, outgoing, outgoing.len().saturating_add(rows.len()), until)?;
         self.commit(producer, until)
     }
 
@@ -117,21 +117,38 @@ impl KafkaWriter {
         record: &Outgoing,
         until: Instant,
     ) -> Result<(), Trouble> {
-        let Some(topic) = self.setup.destination(record.to) else {
+        let Some(sending) = self.sending(record) else {
             return Err(Trouble::Abort(LogError::of(
                 LogErrorClass::Misconfigured,
                 format!("a record goes to {:?}, but the job names no such topic", record.to),
             )));
         };
-        let sending = Sending {
-            topic,
+        self.send(producer, index, &sending, until)
+    }
+
+    fn sending<'a>(&'a self, record: &'a Outgoing) -> Option<Sending<'a>> {
+        Some(Sending {
+            topic: self.setup.destination(record.to)?,
             partition: None,
             key: record.key.as_deref(),
             value: record.value.as_deref(),
             timestamp_ms: record.timestamp_ms,
             headers: &record.headers,
-        };
-        self.send(producer, index, &sending, until)
+        })
+    }
+
+    /// The record that was not delivered, for messages. Too large is said of a whole batch: then it is the largest that
+    /// went to the same topic.
+    fn refused(&self, outgoing: &[&Outgoing], index: usize, code: RDKafkaErrorCode) -> String {
+        let mut record = outgoing.get(index).copied();
+        if LogError::by_code("", code, None).class == LogErrorClass::TooLarge {
+            let beside =
+                outgoing.iter().copied().filter(|other| record.is_some_and(|one| one.to == other.to));
+            record = beside.max_by_key(|other| other.footprint_bytes());
+        }
+        let sending = record.and_then(|record| self.sending(record));
+        sending
+            .map_or_else(|| format!("progress to `{}`", self.setup.progress_topic), |sending| sending.name())
     }
 
     fn send_progress(
@@ -181,18 +198,24 @@ impl KafkaWriter {
                 }
                 Err((error, _)) => error,
             };
-            let doing = format!("sending record {index} of a transaction to `{}`", sending.topic);
+            let doing = format!("sending {}", sending.name());
             let code = error.rdkafka_error_code().unwrap_or(RDKafkaErrorCode::Unknown);
             return Err(Self::why(producer, doing, code));
         }
     }
 
     /// Waits until every record is confirmed.
-    fn confirm(&self, producer: &ProducerClient, sent: usize, until: Instant) -> Result<(), Trouble> {
+    fn confirm(
+        &self,
+        producer: &ProducerClient,
+        outgoing: &[&Outgoing],
+        sent: usize,
+        until: Instant,
+    ) -> Result<(), Trouble> {
         let drained = drain(producer, until, true);
         let tally = producer.context().tally();
         if let Some((index, code)) = tally.failure {
-            let doing = format!("delivering record {index} of a transaction of {sent} records");
+            let doing = format!("delivering {}", self.refused(outgoing, index, code));
             return Err(Self::why(producer, doing, code));
         }
         if drained && tally.delivered == sent {
@@ -246,9 +269,7 @@ impl KafkaWriter {
     /// Aborts, and says with which class the caller goes on. The transaction after one that was aborted for a refused
     /// batch fails once more, as its sequence numbers have a gap; that one is abortable, too.
     fn abort(&self, producer: &ProducerClient, cause: LogError, until: Instant) -> LogError {
-        // Only what is not on its way: purging that would tear the sequence of record numbers.
-        producer.purge(PurgeConfig::default().queue());
-        drain(producer, until, false);
+        clear(producer, until);
         loop {
             let Err(error) = producer.abort_transaction(remaining(until).min(SLICE)) else { break };
             producer.poll(Duration::ZERO);
@@ -309,6 +330,20 @@ impl Drop for KafkaWriter {
 /// Throws away what waits and what is on its way, without waiting for the client's threads.
 fn purge(producer: &ProducerClient) {
     producer.purge(PurgeConfig::default().queue().inflight().non_blocking());
+}
+
+/// Throws away what waits until nothing is left or the time is up. What is on its way is waited for: purging that would
+/// tear the sequence of record numbers. It may come back into the queue, where a batch before it was refused, and nobody
+/// will send it again then: hence more than once.
+fn clear(producer: &ProducerClient, until: Instant) {
+    loop {
+        producer.purge(PurgeConfig::default().queue());
+        producer.poll(Duration::ZERO);
+        if producer.in_flight_count() == 0 || remaining(until).is_zero() {
+            return;
+        }
+        std::thread::sleep(LONG_NAP);
+    }
 }
 
 /// Serves delivery reports until nothing is left (`true`) or the time is up. `hurry` makes librdkafka send what lingers,

@@ -1,6 +1,6 @@
 //! Kafka as the tests use it: topics, one fast producer, reading committed records to the end, positions.
 
-use rdkafka::admin::{AdminClient, AdminOptions, NewTopic, TopicReplication};
+use rdkafka::admin::{AdminClient, AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::message::BorrowedMessage;
@@ -33,6 +33,24 @@ pub fn create_topics(kafka: &str, names: &[&str], partitions: i32) {
 pub fn delete_topics(kafka: &str, names: &[&str]) {
     let (admin, options) = admin(kafka);
     runtime().block_on(admin.delete_topics(names, &options)).ok();
+}
+
+/// Gives a topic a setting.
+pub fn set_topic(kafka: &str, topic: &str, name: &str, value: &str) {
+    let (admin, options) = admin(kafka);
+    let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set(name, value);
+    let results = runtime().block_on(admin.alter_configs([&change], &options)).expect("the broker answers");
+    for result in results {
+        result.unwrap_or_else(|(_, code)| panic!("{name} of topic {topic} was not set: {code}"));
+    }
+}
+
+/// Lets a topic's first partition begin at this offset, as retention does.
+pub fn delete_records_before(kafka: &str, topic: &str, offset: i64) {
+    let (admin, options) = admin(kafka);
+    let mut list = TopicPartitionList::new();
+    list.add_partition_offset(topic, 0, Offset::Offset(offset)).expect("a good offset");
+    runtime().block_on(admin.delete_records(&list, &options)).expect("the records are deleted");
 }
 
 fn admin(kafka: &str) -> (AdminClient<DefaultClientContext>, AdminOptions) {

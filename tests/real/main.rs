@@ -38,6 +38,7 @@ mod tally;
 mod verify;
 
 // The tests.
+mod cases;
 mod crashes;
 mod demo;
 mod halts;

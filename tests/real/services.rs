@@ -4,6 +4,7 @@
 //! keeper process which waits for the end of its standard input: the pipe closes when this process ends, however it
 //! ends.
 
+use super::sql::Sql;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -103,6 +104,14 @@ impl Services {
     pub fn act(&self, server: Server, verb: &str) {
         self.script(&[server.name(), verb])
             .unwrap_or_else(|output| panic!("scripts/services {} {verb} failed:\n{output}", server.name()));
+    }
+
+    /// A connection with all rights, by the socket that lies in the instance's folder.
+    pub fn root(&self) -> Sql {
+        let mut sql = Sql::of_root(&self.dir.join("db.sock"));
+        // Whatever a test makes of the server's own: whoever must set it right again has to be connected still.
+        sql.run("SET SESSION wait_timeout = 3600");
+        sql
     }
 
     fn script(&self, args: &[&str]) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use mysql_async::prelude::{FromRow, Queryable};
 use mysql_async::{Conn, Opts};
+use std::path::Path;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -15,8 +16,17 @@ pub struct Sql {
 impl Sql {
     /// `schema`: the schema to be in; it need not exist before the first question that needs it.
     pub fn new(db: &str, schema: &str) -> Sql {
+        Sql::at(format!("mysql://app:app@{db}/{schema}"))
+    }
+
+    /// The server's own account, in no schema.
+    pub fn of_root(socket: &Path) -> Sql {
+        Sql::at(format!("mysql://root@localhost/?socket={}", socket.display()))
+    }
+
+    fn at(url: String) -> Sql {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        Sql { runtime, url: format!("mysql://app:app@{db}/{schema}"), connection: None }
+        Sql { runtime, url, connection: None }
     }
 
     /// Runs statements whose answers do not matter.

@@ -2,7 +2,7 @@
 
 use super::super::{LogErrorClass, ProgressRow, client, progress};
 use super::broker::shared;
-use super::support::{SOON, create_topic, job, output, read_all, texts};
+use super::support::{SOON, create_topic, eventually, job, output, read_all, texts};
 use crate::model::{BatchNumber, Destination, KeyGroup, Outgoing};
 use bytes::Bytes;
 use rdkafka::producer::{BaseRecord, Producer};
@@ -105,6 +105,27 @@ fn a_record_over_the_topics_limit_aborts_and_the_writer_goes_on() {
     log.fence(&["w-large-topic".to_owned()], SOON).unwrap();
     assert_eq!(texts(&read_all(&*log)), vec!["small"; committed]);
     assert_eq!(log.progress(SOON).unwrap(), [row(0, 2)]);
+}
+
+#[test]
+fn records_behind_one_that_is_too_large_do_not_hold_the_abort_up() {
+    let (_, log) = job(&shared(), 1);
+    let mut writer = log.writer("w-large-first", SOON).unwrap();
+    // A batch of its own; the small one behind it is sent before the broker has refused it, and comes back.
+    let large = output("k", &"x".repeat(1_100_000));
+    let small = output("k", "small");
+    let error = writer.transact(&[&large, &small], &[row(0, 1)], SOON).unwrap_err();
+    assert_eq!(error.class, LogErrorClass::TooLarge, "{error}");
+    assert!(error.message.contains("1100000 bytes"), "{error}");
+    eventually("the writer goes on", || match writer.transact(&[&small], &[row(0, 2)], SOON) {
+        Ok(()) => true,
+        Err(error) => {
+            assert_eq!(error.class, LogErrorClass::Aborted, "{error}");
+            false
+        }
+    });
+    log.fence(&["w-large-first".to_owned()], SOON).unwrap();
+    assert_eq!(texts(&read_all(&*log)), ["small"]);
 }
 
 #[test]

@@ -19,6 +19,16 @@ pub(super) struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// What it is, for messages: its size, where it goes, and the record that it came from.
+    pub(super) fn name(&self) -> String {
+        let bytes = self.value.map_or(0, <[u8]>::len);
+        let source = self.headers.iter().rev().find(|(name, _)| name == "tidegate-source");
+        let source = source.and_then(|(_, value)| value.as_deref());
+        let of =
+            source.map(|place| format!(", made of {}", String::from_utf8_lossy(place))).unwrap_or_default();
+        format!("a record of {bytes} bytes to `{}`{of}", self.topic)
+    }
+
     /// The record; the token comes back with its delivery report.
     pub(super) fn record(&self, token: usize) -> BaseRecord<'_, [u8], [u8], usize> {
         let mut record = BaseRecord::with_opaque_to(self.topic, token);
