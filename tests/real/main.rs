@@ -45,3 +45,4 @@ mod jobs;
 mod outages;
 mod runs;
 mod stops;
+mod verify_command;
