@@ -174,8 +174,13 @@ fn each_planted_fault_is_found_and_named() {
     let ended = with_outputs(&mut job, 70, &["--json"], |records| {
         records.remove(a);
     });
-    let offset = format!("\"offset\":{}", earlier.offset);
-    assert!(ended.log.contains("\"clean\":false") && ended.log.contains(&offset), "{}", ended.log);
+    for part in [
+        "\"clean\":false".to_owned(),
+        format!("\"offset\":{}", earlier.offset),
+        format!("\"key\":\"{}\"", super::order::id_of_key(earlier.key)),
+    ] {
+        assert!(ended.log.contains(&part), "{part} is not in\n{}", ended.log);
+    }
 
     // A dead letter that is not there: the topic of dead letters is one with nothing in it.
     let letters = format!("{}_none", job.dead_letters);

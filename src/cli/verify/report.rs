@@ -157,8 +157,13 @@ impl Report<'_> {
         let mut all = json!({
             "topic": self.spec.topic_of(at), "partition": at.partition, "offset": offset, "index": index,
             "key_group": finding.key.as_ref().map(|key| key.group),
-            "key": finding.key.as_ref().map(|key| shown(&key.key)),
         });
+        if let (Some(all), Some(key)) = (all.as_object_mut(), &finding.key) {
+            match std::str::from_utf8(&key.key) {
+                Ok(text) => all.insert("key".to_owned(), json!(text)),
+                Err(_) => all.insert("key_hex".to_owned(), json!(hex::encode(&key.key))),
+            };
+        }
         let more = match &finding.fault {
             Fault::Lost { unreadable } => json!({ "unreadable": unreadable }),
             Fault::Doubled { copies, places } => {
@@ -209,3 +214,6 @@ fn shown(key: &[u8]) -> String {
     }
     text.chars().take(KEY_SHOWN_MAX).chain("...".chars()).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,5 @@
 //! The three steps on lists in memory: clean ones, and one fault of each kind planted; in memory and through the disk.
+#![allow(clippy::as_conversions, reason = "the numbers of a test are small")]
 
 use super::compare::{Compare, Content, InputRecord, Rules};
 use super::entry::SentAt;
@@ -49,7 +50,7 @@ fn key(partition: i32, offset: i64) -> String {
 }
 
 fn lane_of(partition: i32, offset: i64) -> usize {
-    usize::from(key(partition, offset).len() % 2 == 0)
+    usize::from(key(partition, offset).len().is_multiple_of(2))
 }
 
 impl World {
