@@ -144,8 +144,8 @@ impl<'a> Verification<'a> {
         let folder = std::env::temp_dir();
         let gathered = self.gather(&sent, &folder)?;
         let (mut found, placed) = self.compare(&input, gathered, ledger, &folder)?.finish()?;
-        self.progress.begin("looking at the order of", found.counts.with_output);
-        found.out_of_order = order::check(placed)?;
+        self.progress.begin("looking at the order:", found.counts.with_output);
+        found.out_of_order = order::check(placed, || self.progress.step())?;
         self.name_keys(&mut found)?;
         Ok(found)
     }

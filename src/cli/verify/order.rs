@@ -16,10 +16,12 @@ use super::sorter::{SortError, Sorted};
 use crate::model::Destination;
 
 /// Finds what is out of order. The findings have no keys yet: hashes are all that was kept.
-pub(super) fn check(mut placed: Sorted<PLACED_BYTES>) -> Result<Kind, SortError> {
+/// `step` is called for each output.
+pub(super) fn check(mut placed: Sorted<PLACED_BYTES>, mut step: impl FnMut()) -> Result<Kind, SortError> {
     let mut kind = Kind::default();
     let mut latest: Option<Placed> = None;
     while let Some(bytes) = placed.next()? {
+        step();
         let output = Placed::from_bytes(&bytes);
         let of_same = latest.filter(|latest| latest.is_comparable(&output));
         match of_same {

@@ -106,7 +106,7 @@ impl World {
             }
         }
         let (mut found, placed) = compare.finish().unwrap();
-        found.out_of_order = order::check(placed).unwrap();
+        found.out_of_order = order::check(placed, || ()).unwrap();
         found
     }
 
