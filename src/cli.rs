@@ -17,6 +17,7 @@ mod out;
 mod progress;
 mod run;
 mod signals;
+mod verify;
 
 use args::{Arguments, Verb};
 use clap::Parser;
@@ -65,5 +66,6 @@ pub fn main(process: &Process) -> u8 {
         Verb::Demo(args) => demo::demo(&args, process),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Offsets(args) => offsets::offsets(&args),
+        Verb::Verify(args) => verify::verify(&args),
     }
 }

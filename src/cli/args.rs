@@ -45,6 +45,8 @@ pub(super) enum Verb {
     Explain(ExplainArgs),
     /// Shows where a job stands.
     Offsets(OffsetsArgs),
+    /// Finds what is lost, doubled or out of order, from the topics and the ledger; also while the job runs.
+    Verify(VerifyArgs),
 }
 
 #[derive(Args, Debug)]
@@ -107,4 +109,16 @@ pub(super) enum OffsetsVerb {
         /// The job file.
         job: PathBuf,
     },
+}
+
+#[derive(Args, Debug)]
+pub(super) struct VerifyArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    /// Give the result as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+    /// How much memory to sort in; what is over it goes to a file in TMPDIR, some 80 bytes an event.
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
+    pub(super) memory: u32,
 }

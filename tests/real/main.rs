@@ -46,3 +46,4 @@ mod jobs;
 mod outages;
 mod runs;
 mod stops;
+mod verify_command;

@@ -16,7 +16,7 @@ const MAY_NAME: [(&str, &[&str]); 13] = [
     ("operator", &["model", "job", "protocol", "xml", "database", "kafka", "status"]),
     ("dataflow", &["model", "operator"]),
     ("cluster", &["model", "job", "protocol", "xml", "database", "kafka", "status", "operator", "dataflow"]),
-    ("cli", &["model", "job", "protocol", "xml", "database", "kafka", "status", "cluster"]),
+    ("cli", &["model", "job", "protocol", "xml", "database", "kafka", "status", "operator", "cluster"]),
     ("main", &["cli"]),
     ("testing", &["model", "job", "database", "kafka"]),
 ];

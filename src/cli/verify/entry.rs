@@ -1,0 +1,189 @@
+//! Entry: what is kept of one record of the output topic or of the dead letters, and how its bytes sort.
+//!
+//! In:        coordinates, places, hashes of keys     Out: arrays that compare like what they hold, and back
+//! Fails:     never
+//! Not here:  no documents, and no keys: what is kept of a record is 50 bytes at the most, however big it is
+
+use crate::model::{Coordinates, Destination, Offset, TopicPartition};
+
+/// Length of [`Sent::to_bytes`].
+pub(super) const SENT_BYTES: usize = 31;
+/// Length of [`Placed::to_bytes`].
+pub(super) const PLACED_BYTES: usize = 46;
+
+/// Where a sent record lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SentAt {
+    /// Which of the two topics.
+    pub(super) to: Destination,
+    /// Its partition.
+    pub(super) partition: i32,
+    /// Its offset.
+    pub(super) offset: Offset,
+}
+
+/// A sent record: what it came from and where it lies. Sorts in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// What its header says.
+    pub(super) source: Coordinates,
+    /// Where it lies.
+    pub(super) at: SentAt,
+}
+
+/// An output whose key is known. Sorts by key, input partition, output partition and output offset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Placed {
+    /// Of the ordering key, 128 bits: two keys that share it will not be met.
+    pub(super) key_hash: [u8; 16],
+    /// What it came from.
+    pub(super) source: Coordinates,
+    /// Its partition in the output topic.
+    pub(super) partition: i32,
+    /// Its offset there.
+    pub(super) offset: Offset,
+}
+
+impl Sent {
+    pub(super) fn to_bytes(self) -> [u8; SENT_BYTES] {
+        let Coordinates { at, offset, index } = self.source;
+        let to = match self.at.to {
+            Destination::Output => 0_u8,
+            Destination::DeadLetter => 1,
+        };
+        Put::default()
+            .put(at.topic.to_be_bytes())
+            .put(small(at.partition))
+            .put(big(offset))
+            .put(index.to_be_bytes())
+            .put([to])
+            .put(small(self.at.partition))
+            .put(big(self.at.offset))
+            .bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; SENT_BYTES]) -> Sent {
+        let mut get = Get(bytes);
+        let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
+        let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
+        let to = if get.get() == [0] { Destination::Output } else { Destination::DeadLetter };
+        Sent { source, at: SentAt { to, partition: get.small(), offset: get.big() } }
+    }
+}
+
+impl Placed {
+    pub(super) fn to_bytes(self) -> [u8; PLACED_BYTES] {
+        let Coordinates { at, offset, index } = self.source;
+        Put::default()
+            .put(self.key_hash)
+            .put(at.topic.to_be_bytes())
+            .put(small(at.partition))
+            .put(small(self.partition))
+            .put(big(self.offset))
+            .put(big(offset))
+            .put(index.to_be_bytes())
+            .bytes
+    }
+
+    pub(super) fn from_bytes(bytes: &[u8; PLACED_BYTES]) -> Placed {
+        let mut get = Get(bytes);
+        let key_hash = get.get();
+        let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
+        let (partition, offset) = (get.small(), get.big());
+        let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
+        Placed { key_hash, source, partition, offset }
+    }
+}
+
+/// A partition's number is never negative.
+fn small(partition: i32) -> [u8; 4] {
+    u32::try_from(partition).unwrap_or(0).to_be_bytes()
+}
+
+/// Nor is an offset.
+fn big(offset: Offset) -> [u8; 8] {
+    u64::try_from(offset.0).unwrap_or(0).to_be_bytes()
+}
+
+struct Put<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Default for Put<N> {
+    fn default() -> Put<N> {
+        Put { bytes: [0; N], len: 0 }
+    }
+}
+
+impl<const N: usize> Put<N> {
+    fn put<const M: usize>(mut self, part: [u8; M]) -> Put<N> {
+        if let Some(place) = self.bytes.get_mut(self.len..).and_then(|rest| rest.first_chunk_mut::<M>()) {
+            *place = part;
+        }
+        self.len += M;
+        self
+    }
+}
+
+struct Get<'a>(&'a [u8]);
+
+impl Get<'_> {
+    fn get<const M: usize>(&mut self) -> [u8; M] {
+        let Some((part, rest)) = self.0.split_first_chunk::<M>() else { return [0; M] };
+        self.0 = rest;
+        *part
+    }
+
+    fn small(&mut self) -> i32 {
+        i32::try_from(u32::from_be_bytes(self.get())).unwrap_or(i32::MAX)
+    }
+
+    fn big(&mut self) -> Offset {
+        Offset(i64::try_from(u64::from_be_bytes(self.get())).unwrap_or(i64::MAX))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn coordinates() -> impl Strategy<Value = Coordinates> {
+        let parts = (any::<u16>(), 0..=i32::MAX, 0..=i64::MAX, any::<u32>());
+        parts.prop_map(|(topic, partition, offset, index)| Coordinates {
+            at: TopicPartition { topic, partition },
+            offset: Offset(offset),
+            index,
+        })
+    }
+
+    fn sent() -> impl Strategy<Value = Sent> {
+        (coordinates(), any::<bool>(), 0..=i32::MAX, 0..=i64::MAX).prop_map(|(source, out, partition, at)| {
+            let to = if out { Destination::Output } else { Destination::DeadLetter };
+            Sent { source, at: SentAt { to, partition, offset: Offset(at) } }
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_keep_everything_and_sort_by_source(a in sent(), b in sent(), key_hash in any::<[u8; 16]>()) {
+            prop_assert_eq!(Sent::from_bytes(&a.to_bytes()), a);
+            if a.source != b.source {
+                prop_assert_eq!(a.to_bytes() < b.to_bytes(), a.source < b.source);
+            }
+            let placed = |sent: Sent| Placed {
+                key_hash,
+                source: sent.source,
+                partition: sent.at.partition,
+                offset: sent.at.offset,
+            };
+            let (a, b) = (placed(a), placed(b));
+            prop_assert_eq!(Placed::from_bytes(&a.to_bytes()), a);
+            let order = |p: Placed| (p.source.at, p.partition, p.offset);
+            if order(a) != order(b) {
+                prop_assert_eq!(a.to_bytes() < b.to_bytes(), order(a) < order(b));
+            }
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Gather: the first of three steps: every record of the output topic and of the dead letters, by what it came from.
+//!
+//! In:        records with their headers, in the order of their partitions     Out: [`Gathered`]
+//! Holds:     a sorter, the horizon, counts
+//! Fails:     as the sorter does
+//! Not here:  no documents: the headers alone say where a record came from
+
+use super::entry::{SENT_BYTES, Sent, SentAt};
+use super::horizon::Horizon;
+use super::sorter::{SortError, Sorter};
+use crate::model::{Coordinates, Destination, Headers, Offset, TopicPartition};
+
+/// Takes sent records.
+pub(super) struct Gather {
+    job: String,
+    topics: Vec<String>,
+    gathered: Gathered,
+}
+
+/// All sent records.
+pub(super) struct Gathered {
+    /// By source.
+    pub(super) sent: Sorter<SENT_BYTES>,
+    /// What was seen of the beginnings.
+    pub(super) horizon: Horizon,
+    /// Records of the output topic.
+    pub(super) outputs: u64,
+    /// Records of the dead-letter topic.
+    pub(super) dead_letters: u64,
+    /// Records of both that are not this job's.
+    pub(super) foreign: u64,
+}
+
+impl Gather {
+    /// For a job of this name that reads these topics.
+    pub(super) fn new(job: &str, topics: &[String], sent: Sorter<SENT_BYTES>, horizon: Horizon) -> Gather {
+        let gathered = Gathered { sent, horizon, outputs: 0, dead_letters: 0, foreign: 0 };
+        Gather { job: job.to_owned(), topics: topics.to_vec(), gathered }
+    }
+
+    /// An output partition does not begin at 0. To be said before its records come.
+    pub(super) fn shortened(&mut self, to: Destination, partition: i32) {
+        self.gathered.horizon.shortened(to, partition);
+    }
+
+    /// A sent record.
+    pub(super) fn take(&mut self, at: SentAt, headers: &Headers) -> Result<(), SortError> {
+        match at.to {
+            Destination::Output => self.gathered.outputs += 1,
+            Destination::DeadLetter => self.gathered.dead_letters += 1,
+        }
+        let Some(source) = self.source(at.to, headers) else {
+            self.gathered.foreign += 1;
+            return Ok(());
+        };
+        self.gathered.horizon.saw(at.to, at.partition, source.at, source.offset);
+        self.gathered.sent.push(Sent { source, at }.to_bytes())
+    }
+
+    /// Everything that was taken.
+    pub(super) fn finish(self) -> Gathered {
+        self.gathered
+    }
+
+    /// What the record came from; `None`: it is not this job's.
+    fn source(&self, to: Destination, headers: &Headers) -> Option<Coordinates> {
+        if to == Destination::DeadLetter && last(headers, "tidegate-job")? != self.job {
+            return None;
+        }
+        parse(last(headers, "tidegate-source")?, &self.topics)
+    }
+}
+
+/// The last header of this name: those in front of it are the input's own, which may be another job's output.
+fn last<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
+    let (_, value) = headers.iter().rev().find(|(found, _)| found == name)?;
+    std::str::from_utf8(value.as_deref()?).ok()
+}
+
+/// `topic/partition/offset[/event index]`
+fn parse(text: &str, topics: &[String]) -> Option<Coordinates> {
+    let mut parts = text.split('/');
+    let name = parts.next()?;
+    let topic = u16::try_from(topics.iter().position(|topic| topic == name)?).ok()?;
+    let partition: i32 = parts.next()?.parse().ok().filter(|partition| *partition >= 0)?;
+    let offset: i64 = parts.next()?.parse().ok().filter(|offset| *offset >= 0)?;
+    let index = parts.next().map_or(Ok(0), str::parse).ok()?;
+    let at = TopicPartition { topic, partition };
+    parts.next().is_none().then_some(Coordinates { at, offset: Offset(offset), index })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[test]
+    fn sources_are_read_as_they_are_written() {
+        let topics = ["orders".to_owned(), "returns".to_owned()];
+        let at = |partition, offset, index| {
+            let at = TopicPartition { topic: 1, partition };
+            Some(Coordinates { at, offset: Offset(offset), index })
+        };
+        assert_eq!(parse("returns/3/44", &topics), at(3, 44, 0));
+        assert_eq!(parse("returns/3/44/7", &topics), at(3, 44, 7));
+        for text in
+            ["", "returns", "returns/3", "returns/-1/4", "returns/3/-4", "returns/3/4/5/6", "other/3/4"]
+        {
+            assert_eq!(parse(text, &topics), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_header_of_a_name_counts() {
+        let header = |name: &str, value: &'static str| (name.to_owned(), Some(Bytes::from(value)));
+        let headers =
+            vec![header("tidegate-source", "a/0/1"), header("x", "y"), header("tidegate-source", "b/0/2")];
+        assert_eq!(last(&headers, "tidegate-source"), Some("b/0/2"));
+        assert_eq!(last(&vec![("n".to_owned(), None)], "n"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Ledger: what it says of the job, read once at the beginning.
+//!
+//! In:        a job     Out: its row and its frontier
+//! Fails:     a database that does not answer; a job that has not run: then there is nothing to hold anything against
+//! Not here:  the outbox: nothing in front of the frontier is on its way (compare)
+
+use super::Failure;
+use super::reading::DEADLINE;
+use crate::cluster::Job;
+use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow};
+use crate::protocol::halt::HaltKind;
+
+/// What the ledger says.
+pub(super) struct Ledger {
+    pub(super) job: JobRow,
+    pub(super) frontier: Vec<FrontierRow>,
+}
+
+pub(super) fn read(job: &Job) -> Result<Ledger, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Failure::new(HaltKind::Internal, format!("cannot start the tokio runtime: {error}"))
+    })?;
+    let asked = async {
+        let mut session = job.database.connect().await?;
+        let row = session.job_row().await?;
+        Ok((row, session.frontier().await?))
+    };
+    let answer = runtime.block_on(async { tokio::time::timeout(DEADLINE, asked).await });
+    let no_answer =
+        |_elapsed| Failure::new(HaltKind::Outage, format!("ledger: no answer for {} s", DEADLINE.as_secs()));
+    match answer.map_err(no_answer)? {
+        Ok((Some(row), frontier)) => Ok(Ledger { job: row, frontier }),
+        Ok((None, _)) => Err(not_run(job)),
+        // The tables come with the first start.
+        Err(DatabaseError { class: ErrorClass::Misconfigured, .. }) => Err(not_run(job)),
+        Err(error) => {
+            let kind = match error.class {
+                ErrorClass::Rights => HaltKind::Rights,
+                ErrorClass::Reject | ErrorClass::Misconfigured => HaltKind::Misconfigured,
+                ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => HaltKind::Outage,
+            };
+            Err(Failure::new(kind, format!("ledger: {error}")))
+        }
+    }
+}
+
+fn not_run(job: &Job) -> Failure {
+    let text = format!(
+        "the ledger knows no job \"{}\": it has not run yet, or database.url names another database",
+        job.spec.name
+    );
+    Failure::new(HaltKind::Misconfigured, text)
+}
