@@ -205,6 +205,8 @@ pub struct JobRow {
 pub struct Finding {
     /// Index into the job's steps; `None`: about the database as a whole.
     pub step: Option<usize>,
+    /// What it asks for.
+    pub class: ErrorClass,
     /// What was found and what to do.
     pub message: String,
 }

@@ -103,7 +103,7 @@ async fn database(job: &Job, report: &mut Report) {
     match session.check_statements().await {
         Ok(findings) => {
             for finding in findings {
-                report.wrong(format!("database: {}", finding.message), exit::JOB);
+                report.wrong(format!("database: {}", finding.message), code_of(finding.class));
             }
         }
         Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
@@ -131,7 +131,11 @@ const OUTAGE: u8 = 69;
 const RIGHTS: u8 = 77;
 
 fn code(error: &DatabaseError) -> u8 {
-    match error.class {
+    code_of(error.class)
+}
+
+fn code_of(class: ErrorClass) -> u8 {
+    match class {
         ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => OUTAGE,
         ErrorClass::Rights => RIGHTS,
         ErrorClass::Reject | ErrorClass::Misconfigured => exit::JOB,

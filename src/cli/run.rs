@@ -10,6 +10,7 @@ use crate::kafka::{self, KafkaSetup};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use crate::{database, job::Checked};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -58,26 +59,50 @@ pub(super) fn open(checked: Checked, board: &Arc<Board>, until_end: bool) -> Res
 }
 
 fn cluster_of(args: &RunArgs) -> Result<Cluster, String> {
+    let processes = usize::from(args.processes);
     let hosts = match &args.hosts {
+        None if processes > 1 => {
+            return Err(format!(
+                "-n {processes} needs --hosts FILE, with one host:port a line for each process"
+            ));
+        }
         None => Vec::new(),
+        Some(_) if processes == 1 => {
+            return Err(
+                "--hosts is for several processes: say how many with -n, and which this one is with -p"
+                    .to_owned(),
+            );
+        }
         Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| format!("--hosts {}: cannot be read: {error}", file.display()))?;
-            text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
+            hosts_in(file, processes).map_err(|text| format!("--hosts {}: {text}", file.display()))?
         }
     };
-    let processes = usize::from(args.processes);
-    if processes > 1 && hosts.len() < processes {
-        return Err(format!(
-            "-n {processes} needs --hosts FILE with {processes} lines of host:port, and {} are given",
-            hosts.len()
-        ));
-    }
     if usize::from(args.process) >= processes {
         return Err(format!("-p {} is not one of {processes} processes, which count from 0", args.process));
     }
-    let hosts = hosts.into_iter().take(processes).collect();
     Ok(Cluster { workers: usize::from(args.workers), process: usize::from(args.process), hosts })
+}
+
+/// One `host:port` a line, as many as there are processes, no two alike.
+fn hosts_in(file: &Path, processes: usize) -> Result<Vec<String>, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
+    let mut hosts: Vec<String> = Vec::new();
+    for (number, host) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
+        let host = host.trim();
+        let port =
+            host.rsplit_once(':').filter(|(name, _)| !name.is_empty()).map(|(_, port)| port.parse::<u16>());
+        if !matches!(port, Some(Ok(port)) if port > 0) {
+            return Err(format!("line {number}: must be host:port, got `{host}`"));
+        }
+        if hosts.iter().any(|known| known == host) {
+            return Err(format!("line {number}: {host} stands there twice"));
+        }
+        hosts.push(host.to_owned());
+    }
+    if hosts.len() != processes {
+        return Err(format!("has {} hosts, and -n says {processes} processes", hosts.len()));
+    }
+    Ok(hosts)
 }
 
 /// What a user is told at the end, and the exit code.
@@ -119,4 +144,31 @@ pub(super) fn summary(name: &str, board: &Board) -> String {
         board.skipped.get(),
         board.transactions.get(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(text: &str, processes: usize) -> Result<Vec<String>, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        hosts_in(file.path(), processes)
+    }
+
+    #[test]
+    fn a_hosts_file_is_right_or_says_why_not() {
+        assert_eq!(hosts("a:1\n\n b:2 \n", 2).unwrap(), ["a:1", "b:2"]);
+        for (text, says) in [
+            ("a:1", "has 1 hosts, and -n says 2"),
+            ("a:1\nb:2\nc:3", "has 3 hosts"),
+            ("a:1\na:1", "line 2: a:1 stands there twice"),
+            ("a:1\nb", "line 2: must be host:port, got `b`"),
+            ("a:99999\nb:2", "line 1: must be host:port"),
+            ("# two\na:1", "line 1: must be host:port"),
+        ] {
+            let error = hosts(text, 2).unwrap_err();
+            assert!(error.contains(says), "{text}: {error}");
+        }
+    }
 }

@@ -105,6 +105,9 @@ fn producer_config(setup: &KafkaSetup, transactional_id: &str) -> ClientConfig {
     config.set("linger.ms", "1");
     config.set("transaction.timeout.ms", "60000");
     config.set("message.max.bytes", setup.record_bytes_max.to_string());
+    // A topic that is gone must be said to be gone within a transaction's deadline (15 s), not behind it (30 s): else
+    // the producer is given up first, and its successor knows as little.
+    config.set("topic.metadata.propagation.max.ms", "5000");
     // One transaction must fit: the caller bounds it.
     config.set("queue.buffering.max.messages", "1000000");
     users_options(&mut config, setup);

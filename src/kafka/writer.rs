@@ -14,7 +14,7 @@ mod flags;
 mod sending;
 
 pub(super) use deliveries::Deliveries;
-use flags::{Flags, aborted, lost};
+use flags::{Flags, aborted, is_lasting, lost};
 use sending::Sending;
 
 use super::client::{self, ProducerClient, moment_in, remaining};
@@ -280,6 +280,12 @@ impl KafkaWriter {
                 _ => {
                     let mut error = self.lost(&error, "aborting a transaction");
                     error.message = format!("{}, after: {}", error.message, cause.message);
+                    // Nothing of it was committed, whatever became of the abort. A cause that repeating cannot help
+                    // must not pass for an outage.
+                    if error.class == LogErrorClass::Outage && is_lasting(cause.class) {
+                        error.class = cause.class;
+                        return error;
+                    }
                     return producer.context().said.explain(error);
                 }
             }

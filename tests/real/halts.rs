@@ -81,3 +81,14 @@ fn assert_untouched(job: &Job) {
     assert_eq!(job.sql().peek::<i64>("SELECT COUNT(*) FROM journal"), Some(0));
     assert_eq!(job.input_positions().committed(), [-1; 4]);
 }
+
+#[test]
+fn an_output_topic_that_is_deleted_under_the_job_halts_it_by_name() {
+    let turn = turn();
+    let job = Job::new(turn.services, input::full(turn.services), "deleted");
+    let mut process = run(&job, &["-w", "2"]);
+    super::outages::stored_at_least(&job, &mut process, 2_000);
+    super::kafka::delete_topics(&turn.services.kafka, &[&job.output]);
+    let ended = process.expect(78, DEADLINE);
+    assert!(ended.log.contains(&job.output), "the message names the topic:\n{}", ended.log);
+}

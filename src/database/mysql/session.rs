@@ -55,7 +55,7 @@ impl MySqlSession {
             Step::Lookup(lookup) => &lookup.statement,
             Step::Store(store) => &store.statement,
         };
-        let finding = |message: String| Finding { step: Some(step), message };
+        let finding = |message| Finding { step: Some(step), class: ErrorClass::Misconfigured, message };
         let prepared = match self.conn()?.prep(statement.sql.as_str()).await {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -63,7 +63,7 @@ impl MySqlSession {
                 return match error.class {
                     ErrorClass::Outage | ErrorClass::Contention => Err(error),
                     _ if error.broken => Err(error),
-                    _ => Ok(vec![finding(error.message)]),
+                    class => Ok(vec![Finding { class, ..finding(error.message) }]),
                 };
             }
         };

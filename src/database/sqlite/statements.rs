@@ -98,7 +98,8 @@ pub(super) fn check(connection: &Connection, steps: &Steps) -> Result<Vec<Findin
             Step::Lookup(lookup) => &lookup.statement,
             Step::Store(store) => &store.statement,
         };
-        let mut finding = |message: String| findings.push(Finding { step: Some(step), message });
+        let class = ErrorClass::Misconfigured;
+        let mut finding = |message: String| findings.push(Finding { step: Some(step), class, message });
         let prepared = match connection.prepare(&statement.sql).map_err(|error| classify(&label, error)) {
             Ok(prepared) => prepared,
             Err(error) if error.class == ErrorClass::Outage => return Err(error),

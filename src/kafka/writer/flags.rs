@@ -56,12 +56,16 @@ pub(super) fn lost(mut error: LogError) -> LogError {
     error
 }
 
+/// Whether the same transaction would fail again, however often it is sent.
+pub(super) fn is_lasting(class: LogErrorClass) -> bool {
+    matches!(class, LogErrorClass::TooLarge | LogErrorClass::Misconfigured | LogErrorClass::Rights)
+}
+
 /// What the caller is told when a transaction was aborted cleanly: the cause where repeating cannot help.
 pub(super) fn aborted(mut cause: LogError) -> LogError {
-    cause.class = match cause.class {
-        LogErrorClass::TooLarge | LogErrorClass::Misconfigured | LogErrorClass::Rights => cause.class,
-        _ => LogErrorClass::Aborted,
-    };
+    if !is_lasting(cause.class) {
+        cause.class = LogErrorClass::Aborted;
+    }
     cause.message = format!("{}; the transaction was aborted", cause.message);
     cause
 }
