@@ -75,7 +75,11 @@ pub fn check(
 ) -> Result<Checked, JobErrors> {
     let mut checker = Checker::new(label, text, environment);
     let (table, syntax_errors) = DeTable::parse_recoverable(text);
-    for error in syntax_errors {
+    // One missing bracket makes every later line wrong: only the first is worth reading, and what was never closed.
+    let unclosed = |message: &str| message.contains("unclosed");
+    let told =
+        syntax_errors.iter().enumerate().filter(|(number, error)| *number == 0 || unclosed(error.message()));
+    for (_, error) in told {
         let at = error.span().map_or(0, |span| span.start);
         checker.error(at, "", format!("not TOML: {}", error.message().replace('\n', ", ")), None);
     }

@@ -8,9 +8,10 @@ use super::out::{error_line, line};
 use super::{exit, load, run};
 use crate::cluster::Job;
 use crate::database::{DatabaseError, ErrorClass, Session, ledger_ddl};
-use crate::job::JobSpec;
+use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
 use crate::status::Board;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,6 +93,13 @@ fn topics(job: &Job, report: &mut Report) {
 }
 
 async fn database(job: &Job, report: &mut Report) {
+    if let DatabaseKind::Sqlite { path } = &job.spec.database.kind
+        && !Path::new(path).exists()
+    {
+        // Opening it would make an empty one.
+        let text = format!("database.url: the file {path} does not exist: create it with the job's tables");
+        return report.wrong(text, exit::JOB);
+    }
     let connected = tokio::time::timeout(DEADLINE, job.database.connect()).await;
     let mut session = match connected {
         Ok(Ok(session)) => session,
