@@ -148,6 +148,9 @@ element = "s:name"
 text = ":customer.name"
 attributes = {{ tier = ":customer.tier" }}
 
+[limits]
+in_flight_bytes = "32MiB"
+
 [rejects]
 unreadable = "{unreadable}"
 dead_letter_topic = "{dead_letters}"
