@@ -18,6 +18,7 @@ mod progress;
 mod run;
 mod signals;
 mod verify;
+mod worlds;
 
 use args::{Arguments, Verb};
 use clap::Parser;

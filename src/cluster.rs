@@ -11,6 +11,8 @@ mod launch;
 mod ledger;
 mod sockets;
 mod start;
+mod stepped;
 mod worker;
 
 pub use launch::{Cluster, Ended, Job, Signals, run};
+pub use stepped::Stepped;

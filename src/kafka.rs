@@ -15,6 +15,9 @@ pub use setup::{KafkaSetup, progress_topic_name};
 mod log;
 pub use log::open;
 
+mod futures;
+pub use futures::{Asked, AsyncLog, AsyncReader, AsyncWriter, blocking};
+
 mod reader;
 mod writer;
 

@@ -22,6 +22,9 @@ pub mod sink;
 /// 5: offsets behind the frontier.
 pub mod commit;
 
+/// Shared: where tasks and what blocks run.
+pub mod host;
+
 /// Shared: how many bytes may be in flight.
 pub mod budget;
 

@@ -1,7 +1,7 @@
 //! Testing: both outside worlds in memory, and the faults that real ones have.
 //!
 //! In:        topics and records; tables' rows; which faults, how often, and a seed
-//! Out:       [`crate::kafka::Log`] and [`crate::database::Database`] for a job that runs in this process
+//! Out:       [`crate::kafka::AsyncLog`] and [`crate::database::Database`] for a job that runs in this process
 //! Holds:     a [`Broker`] and a [`MemoryDatabase`] outlive the runs of a job, as servers outlive processes. A [`Link`] is
 //!            one process's wire to both: it can be frozen, thawed and cut
 //! Order:     as in the real ones: offsets with control records, read committed, transactions fenced by epoch; row locks,

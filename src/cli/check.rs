@@ -5,14 +5,12 @@
 
 use super::args::CheckArgs;
 use super::out::{error_line, line};
-use super::{exit, load, run};
-use crate::cluster::Job;
+use super::worlds::{self, Worlds};
+use super::{exit, load};
 use crate::database::{DatabaseError, ErrorClass, Session, ledger_ddl};
 use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
-use crate::status::Board;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -30,7 +28,7 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         line(&format!("{label}: the job file is right (asked neither Kafka nor the database)"));
         return exit::OK;
     }
-    let job = match run::open(checked, &Arc::new(Board::new(1)), false) {
+    let job = match worlds::open(checked) {
         Ok(job) => job,
         Err(text) => {
             error_line(&format!("{label}: {text}"));
@@ -74,7 +72,7 @@ impl Report {
     }
 }
 
-fn topics(job: &Job, report: &mut Report) {
+fn topics(job: &Worlds, report: &mut Report) {
     let spec = &job.spec;
     let mut names = spec.source.topics.clone();
     names.extend(spec.output.as_ref().map(|output| output.topic.clone()));
@@ -92,7 +90,7 @@ fn topics(job: &Job, report: &mut Report) {
     }
 }
 
-async fn database(job: &Job, report: &mut Report) {
+async fn database(job: &Worlds, report: &mut Report) {
     if let DatabaseKind::Sqlite { path } = &job.spec.database.kind
         && !Path::new(path).exists()
     {

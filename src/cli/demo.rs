@@ -18,7 +18,7 @@ mod tally;
 use super::args::DemoArgs;
 use super::out::error_line;
 use super::progress::Progress;
-use super::{Process, exit, load, run, signals};
+use super::{Process, exit, load, run, signals, worlds};
 use crate::cluster::{self, Cluster, Ended, Signals};
 use crate::kafka::mock::MockLogServer;
 use crate::kafka::{self, KafkaSetup, Log, progress_topic_name};
@@ -144,7 +144,7 @@ impl Demo {
     /// Starts the job as `run` does.
     fn start_job(&self) -> Result<Running, Failure> {
         let checked = load::load(&self.folder.job())?;
-        let job = run::open(checked, &self.board, false)?;
+        let job = worlds::open(checked)?.job(&self.board, false);
         let cluster = Cluster { workers: WORKERS, process: 0, hosts: Vec::new() };
         let signals = Signals::default();
         let handle = signals.clone();

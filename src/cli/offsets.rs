@@ -2,14 +2,12 @@
 
 use super::args::{OffsetsArgs, OffsetsVerb};
 use super::out::{error_line, line};
-use super::{exit, load, run};
-use crate::cluster::Job;
+use super::worlds::{self, Worlds};
+use super::{exit, load};
 use crate::database::{DatabaseError, FrontierRow};
 use crate::kafka::LogError;
 use crate::model::{NextOffset, Offset, TopicPartition};
-use crate::status::Board;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -41,7 +39,7 @@ struct Row {
 
 fn show(path: &Path) -> Result<String, Failure> {
     let checked = load::load(path).map_err(|text| (text, exit::JOB))?;
-    let job = run::open(checked, &Arc::new(Board::new(1)), false).map_err(|text| (text, exit::JOB))?;
+    let job = worlds::open(checked).map_err(|text| (text, exit::JOB))?;
     let frontier = frontier(&job)?;
     let mut rows = Vec::new();
     let asked = |error: LogError| (format!("Kafka: {error}"), 69);
@@ -64,7 +62,7 @@ fn show(path: &Path) -> Result<String, Failure> {
 }
 
 /// The ledger's positions; none before the job's first start.
-fn frontier(job: &Job) -> Result<Vec<FrontierRow>, Failure> {
+fn frontier(job: &Worlds) -> Result<Vec<FrontierRow>, Failure> {
     let failed = |error: DatabaseError| (format!("ledger: {error}"), 69);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
@@ -84,7 +82,7 @@ fn frontier(job: &Job) -> Result<Vec<FrontierRow>, Failure> {
     })
 }
 
-fn table(job: &Job, rows: &[Row]) -> String {
+fn table(job: &Worlds, rows: &[Row]) -> String {
     let name = |row: &Row| format!("{}/{}", job.spec.topic_of(row.at), row.at.partition);
     let width = rows.iter().map(|row| name(row).len()).max().unwrap_or(0).max("partition".len());
     let shown = |next: Option<NextOffset>| next.map_or_else(|| "-".to_owned(), |next| next.to_string());

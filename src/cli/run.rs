@@ -4,12 +4,10 @@ use super::args::{LogFormat, RunArgs};
 use super::load::load;
 use super::out::{error_line, line};
 use super::progress::Progress;
-use super::{Process, exit, incident, signals};
-use crate::cluster::{self, Cluster, Ended, Job, Signals};
-use crate::kafka::{self, KafkaSetup};
+use super::{Process, exit, incident, signals, worlds};
+use crate::cluster::{self, Cluster, Ended, Signals};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
-use crate::{database, job::Checked};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,8 +28,8 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
         }
     };
     let board = Arc::new(Board::new(cluster.workers));
-    let job = match open(checked, &board, args.until_end) {
-        Ok(job) => job,
+    let job = match worlds::open(checked) {
+        Ok(worlds) => worlds.job(&board, args.until_end),
         Err(text) => {
             error_line(&format!("tidegate: {text}"));
             return exit::JOB;
@@ -48,14 +46,6 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
     let ended = cluster::run(job, &cluster, &handle);
     drop(progress);
     finish(&name, ended, &board, process)
-}
-
-/// Opens a job's worlds, without connecting yet.
-pub(super) fn open(checked: Checked, board: &Arc<Board>, until_end: bool) -> Result<Job, String> {
-    let spec = Arc::new(checked.spec);
-    let database = database::open(&spec.database, &spec.name).map_err(|error| error.to_string())?;
-    let log = kafka::open(KafkaSetup::from_spec(&spec));
-    Ok(Job { spec, log, database, board: Arc::clone(board), until_end })
 }
 
 fn cluster_of(args: &RunArgs) -> Result<Cluster, String> {

@@ -24,14 +24,13 @@ mod tests;
 
 use super::args::VerifyArgs;
 use super::out::{error_line, line};
-use super::{exit, load, run};
-use crate::cluster::Job;
+use super::worlds::{self, Worlds};
+use super::{exit, load};
 use crate::job::{JobSpec, Start};
 use crate::kafka::{self, KafkaSetup, Log};
 use crate::model::{Body, Destination, NextOffset, Offset, TopicPartition};
 use crate::operator::decode;
 use crate::protocol::halt::HaltKind;
-use crate::status::Board;
 use crate::xml::Decoder;
 use compare::{Compare, Content, InputRecord, Rules};
 use entry::SentAt;
@@ -80,7 +79,7 @@ pub(super) fn verify(args: &VerifyArgs) -> u8 {
 fn examine(args: &VerifyArgs) -> Result<bool, Failure> {
     let wrong = |text| Failure { text, code: exit::JOB };
     let checked = load::load(&args.job).map_err(wrong)?;
-    let job = run::open(checked, &Arc::new(Board::new(1)), false).map_err(wrong)?;
+    let job = worlds::open(checked).map_err(wrong)?;
     // Before anything that was sent is read: whatever is in front of it is there then.
     let ledger = ledger::read(&job)?;
     let found = Verification::new(&job, args.memory)?.run(&ledger)?;
@@ -117,7 +116,7 @@ struct Verification<'a> {
 }
 
 impl<'a> Verification<'a> {
-    fn new(job: &'a Job, memory_mib: u32) -> Result<Verification<'a>, Failure> {
+    fn new(job: &'a Worlds, memory_mib: u32) -> Result<Verification<'a>, Failure> {
         let spec = job.spec.as_ref();
         let output = spec.output.as_ref().map(|output| (Destination::Output, output.topic.clone()));
         let letters = spec.rejects.dead_letter_topic.clone().map(|topic| (Destination::DeadLetter, topic));

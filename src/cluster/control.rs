@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 use timely::dataflow::InputHandleVec;
 use timely::dataflow::operators::vec::{Broadcast, Input};
 use timely::dataflow::operators::{Inspect, Probe, probe};
@@ -68,12 +67,13 @@ impl Control {
         self.heard.borrow_mut().pop_front()
     }
 
-    /// Says no more, and waits until every worker says no more, or for so long.
-    pub(super) fn finish(mut self, worker: &mut Worker, wait: Duration) {
+    /// Says no more.
+    pub(super) fn close(&mut self) {
         self.input = None;
-        let begun = Instant::now();
-        while !self.done.done() && begun.elapsed() < wait {
-            worker.step_or_park(Some(Duration::from_millis(20)));
-        }
+    }
+
+    /// Whether every worker says no more.
+    pub(super) fn is_done(&self) -> bool {
+        self.done.done()
     }
 }

@@ -9,8 +9,9 @@ use super::sockets::{Greeting, NoCluster, connect};
 use super::worker::{Shared, run as run_worker};
 use crate::database::Database;
 use crate::job::JobSpec;
-use crate::kafka::Log;
+use crate::kafka::AsyncLog;
 use crate::operator::budget::Budget;
+use crate::operator::host::{Host, let_go};
 use crate::operator::prober::{Probe, Prober};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
@@ -30,7 +31,7 @@ pub struct Job {
     /// The checked job.
     pub spec: Arc<JobSpec>,
     /// Where it reads and sends.
-    pub log: Arc<dyn Log>,
+    pub log: Arc<dyn AsyncLog>,
     /// Where it stores.
     pub database: Arc<dyn Database>,
     /// What it writes down.
@@ -79,6 +80,19 @@ pub enum Ended {
     Halted(Halt),
 }
 
+impl Ended {
+    /// How a process ended whose workers ended like this: with the first halt, if there was one.
+    pub(super) fn of_all(ends: impl IntoIterator<Item = Ended>) -> Ended {
+        let rank = |ended: &Ended| match ended {
+            Ended::Halted(_) => 2,
+            Ended::NotStarted => 1,
+            Ended::Drained => 0,
+        };
+        let worse = |one, other| if rank(&other) > rank(&one) { other } else { one };
+        ends.into_iter().reduce(worse).unwrap_or(Ended::Drained)
+    }
+}
+
 /// Runs the job until it ends.
 ///
 /// # Errors
@@ -99,7 +113,7 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
         .build()
         .map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
     let runtime = Arc::new(runtime);
-    let shared = Arc::new(share(job, cluster, signals, &runtime));
+    let shared = Arc::new(share(job, cluster.workers, signals, Host::real(Arc::clone(&runtime))));
     let guards = match builders(&shared, cluster) {
         Ok((builders, guard)) => {
             let run = move |worker: &mut Worker| run_worker(worker, &shared);
@@ -108,31 +122,23 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
         Err(NoCluster::Cancelled) => return Ok(Ended::NotStarted),
         Err(NoCluster::Failed(text)) => return Ok(Ended::Halted(Halt::new(HaltKind::Misconfigured, text))),
     };
-    let mut ended = Ended::Drained;
-    for result in guards.join() {
-        match (result?, &ended) {
-            (Ended::Halted(halt), Ended::Drained | Ended::NotStarted) => ended = Ended::Halted(halt),
-            (Ended::NotStarted, Ended::Drained) => ended = Ended::NotStarted,
-            _ => {}
-        }
-    }
+    let ends: Vec<Ended> = guards.join().into_iter().collect::<Result<_, String>>()?;
+    let ended = Ended::of_all(ends);
     // A start that is still on its way keeps the runtime under its feet, and ends it when it ends.
-    if let Some(runtime) = Arc::into_inner(runtime) {
-        runtime.shutdown_background();
-    }
+    let_go(runtime);
     Ok(ended)
 }
 
-fn share(job: Job, cluster: &Cluster, signals: &Signals, runtime: &Arc<tokio::runtime::Runtime>) -> Shared {
+pub(super) fn share(job: Job, threads: usize, signals: &Signals, host: Host) -> Shared {
     let limit = outage_limit(&job.spec);
-    let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), runtime.handle(), probe);
+    let prober = |world, probe| Prober::start(world, limit, Arc::clone(&job.board), &host, probe);
     Shared {
         budget: Arc::new(Budget::new(job.spec.limits.in_flight_bytes)),
         database_prober: prober(World::Database, database_probe(&job)),
-        broker_prober: prober(World::Broker, broker_probe(&job)),
+        broker_prober: prober(World::Broker, broker_probe(&job, &host)),
         drain: Arc::clone(&signals.drain),
-        threads: cluster.workers,
-        runtime: Arc::clone(runtime),
+        threads,
+        host,
         job,
     }
 }
@@ -162,15 +168,14 @@ fn database_probe(job: &Job) -> Probe {
     })
 }
 
-fn broker_probe(job: &Job) -> Probe {
-    let log = Arc::clone(&job.log);
+fn broker_probe(job: &Job, host: &Host) -> Probe {
+    let (log, aside) = (Arc::clone(&job.log), host.aside());
     Box::new(move || {
-        let log = Arc::clone(&log);
+        let (log, aside) = (Arc::clone(&log), aside.clone());
         Box::pin(async move {
-            let asked = tokio::task::spawn_blocking(move || log.probe(PROBE_DEADLINE)).await;
-            match asked {
-                Ok(answer) => answer.map_err(|error| error.message),
-                Err(error) => Err(format!("the probe of the broker ended early: {error}")),
+            match aside.run(async move { log.probe(PROBE_DEADLINE).await }).await {
+                Some(answer) => answer.map_err(|error| error.message),
+                None => Err("the probe of the broker ended early".to_owned()),
             }
         })
     })

@@ -7,9 +7,10 @@
 
 use crate::database::{Database, DatabaseError, ErrorClass, FrontierRow, PositionRow, Session};
 use crate::job::JobSpec;
-use crate::kafka::Log;
+use crate::kafka::AsyncLog;
 use crate::model::{Incarnation, KeyGroup};
 use crate::operator::commit::{Positions, WritePositions, Written};
+use crate::operator::host::Aside;
 use crate::operator::sink::AskOwner;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::sync::Arc;
@@ -135,12 +136,14 @@ pub(super) fn owner(database: Arc<dyn Database>, claims: Vec<(KeyGroup, Incarnat
 /// Writes positions to the ledger; then, for lag tools, to the consumer group.
 pub(super) fn position_writer(
     database: Arc<dyn Database>,
-    log: Arc<dyn Log>,
+    log: Arc<dyn AsyncLog>,
     spec: Arc<JobSpec>,
+    aside: Aside,
 ) -> WritePositions {
     let client = Arc::new(LedgerClient::new(database));
     Arc::new(move |positions| {
         let (client, log, spec) = (Arc::clone(&client), Arc::clone(&log), Arc::clone(&spec));
+        let aside = aside.clone();
         Box::pin(async move {
             let rows = rows_of(&positions, &spec);
             let written = client.advance_frontier(&rows).await;
@@ -152,8 +155,8 @@ pub(super) fn position_writer(
                 }
                 Err(Trouble::Halt(halt)) => return Written::Halt(halt),
             }
-            let shown = tokio::task::spawn_blocking(move || log.commit_group(&positions, DEADLINE)).await;
-            if let Ok(Err(error)) = shown {
+            let shown = aside.run(async move { log.commit_group(&positions, DEADLINE).await }).await;
+            if let Some(Err(error)) = shown {
                 // A display for lag tools: the ledger is the truth, the next second's commit shows it.
                 tracing::debug!(said = error.message, "the consumer group's offsets were not updated");
             }

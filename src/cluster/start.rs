@@ -26,7 +26,7 @@ pub(super) use patience::{Patience, Stopped};
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
-use crate::kafka::{Log, LogError, Writer};
+use crate::kafka::{AsyncLog, AsyncWriter, LogError};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places, TopicPartition};
 use crate::operator::exchange::owns;
 use crate::operator::sink::EmitterSetup;
@@ -34,13 +34,13 @@ use crate::protocol::gate::Claimed;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// What a start needs.
 pub(super) struct StartSetup {
     pub(super) spec: Arc<JobSpec>,
-    pub(super) log: Arc<dyn Log>,
+    pub(super) log: Arc<dyn AsyncLog>,
     pub(super) ledger: LedgerClient,
     pub(super) worker: usize,
     pub(super) workers: usize,
@@ -70,7 +70,7 @@ pub(super) struct Cluster<'a> {
     /// This worker has taken over its share of the transactional ids.
     pub(super) fenced: &'a dyn Fn(),
     /// What is heard.
-    pub(super) words: &'a Receiver<Word>,
+    pub(super) words: &'a mut mpsc::Receiver<Word>,
 }
 
 /// What a start waits for: one of each, in this order.
@@ -83,30 +83,30 @@ pub(super) enum Word {
 }
 
 /// Runs the start.
-pub(super) fn start(setup: &StartSetup, cluster: &Cluster<'_>) -> Result<Started, Stopped> {
-    let partitions = first::partitions(setup)?;
+pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Result<Started, Stopped> {
+    let partitions = first::partitions(setup).await?;
     if setup.worker == 0 {
-        first::prepare_ledger(setup, &partitions)?;
-        (cluster.claimed)(claim::all(setup)?);
+        first::prepare_ledger(setup, &partitions).await?;
+        (cluster.claimed)(claim::all(setup).await?);
     }
-    let Word::Claimed(claims) = setup.patience.next_word(cluster.words)? else {
+    let Word::Claimed(claims) = setup.patience.next_word(cluster.words).await? else {
         return Err(out_of_order());
     };
-    let rows = claim::rows_of_mine(setup, &claims)?;
-    let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
+    let rows = claim::rows_of_mine(setup, &claims).await?;
+    let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await).await?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
-    let writer = fence(setup)?;
+    let writer = fence(setup).await?;
     (cluster.fenced)();
-    let Word::AllFenced = setup.patience.next_word(cluster.words)? else {
+    let Word::AllFenced = setup.patience.next_word(cluster.words).await? else {
         return Err(out_of_order());
     };
 
-    let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows)?;
+    let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows).await?;
     let claimed = rows.iter().map(|row| claimed(setup, row, &emitted)).collect::<Result<_, Halt>>()?;
-    let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
-    let from = first::positions(setup, &partitions, &frontier)?;
-    let until = if setup.until_end { Some(ends(setup, &from)?) } else { None };
+    let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
+    let from = first::positions(setup, &partitions, &frontier).await?;
+    let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
     Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
 }
 
@@ -115,7 +115,7 @@ fn out_of_order() -> Stopped {
 }
 
 /// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.
-fn fence(setup: &StartSetup) -> Result<Option<Box<dyn Writer>>, Stopped> {
+async fn fence(setup: &StartSetup) -> Result<Option<Box<dyn AsyncWriter>>, Stopped> {
     if !setup.spec.sends() {
         return Ok(None);
     }
@@ -123,8 +123,9 @@ fn fence(setup: &StartSetup) -> Result<Option<Box<dyn Writer>>, Stopped> {
     let share = (0..setup.spec.key_groups).filter(|id| owns(u64::from(*id), setup.worker, setup.workers));
     let others: Vec<String> =
         share.filter(|id| usize::try_from(*id).ok() != Some(setup.worker)).map(name).collect();
-    setup.patience.log(|| setup.log.fence(&others, DEADLINE))?;
-    let writer = setup.patience.log(|| setup.log.writer(&transactional_id(setup), DEADLINE))?;
+    setup.patience.log(async || setup.log.fence(&others, DEADLINE).await).await?;
+    let writer =
+        setup.patience.log(async || setup.log.writer(&transactional_id(setup), DEADLINE).await).await?;
     Ok(Some(writer))
 }
 
@@ -157,15 +158,16 @@ fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parsed, Halt> {
 }
 
 /// Where the partitions end now, as a read-committed reader sees it.
-fn ends(
+async fn ends(
     setup: &StartSetup,
     from: &[(TopicPartition, NextOffset)],
 ) -> Result<BTreeMap<TopicPartition, NextOffset>, Stopped> {
-    let end = |(at, _): &(TopicPartition, NextOffset)| {
-        let (_, end) = setup.patience.log(|| setup.log.ends(*at, DEADLINE))?;
-        Ok((*at, end))
-    };
-    from.iter().map(end).collect()
+    let mut ends = BTreeMap::new();
+    for (at, _) in from {
+        let (_, end) = setup.patience.log(async || setup.log.ends(*at, DEADLINE).await).await?;
+        ends.insert(*at, end);
+    }
+    Ok(ends)
 }
 
 /// The halt, or the wait, that an error of the log asks for.

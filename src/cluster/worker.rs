@@ -16,6 +16,7 @@ use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
 use crate::operator::decode::DecodeSetup;
 use crate::operator::gate::{Confirmations, GateSetup, OutputSetup};
+use crate::operator::host::{Host, Stirred};
 use crate::operator::prober::Prober;
 use crate::operator::sink::SinkSetup;
 use crate::operator::source::ReaderSetup;
@@ -27,14 +28,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::Thread;
 use std::time::Duration;
 use timely::dataflow::operators::probe;
 use timely::worker::Worker;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
 
 /// What the workers of one process share.
 pub(super) struct Shared {
     pub(super) job: Job,
-    pub(super) runtime: Arc<tokio::runtime::Runtime>,
+    pub(super) host: Host,
     pub(super) budget: Arc<Budget>,
     pub(super) database_prober: Arc<Prober>,
     pub(super) broker_prober: Arc<Prober>,
@@ -58,21 +62,51 @@ enum News {
 
 /// Runs the worker to its end.
 pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
-    let mut control = Control::build(worker);
-    let mut life = Life::begin(worker, shared);
-    let end = loop {
-        worker.step_or_park(Some(life.pause()));
-        if let Some(end) = life.look(worker, &mut control) {
-            break end;
+    let mut run = Run::begin(worker, shared);
+    loop {
+        worker.step_or_park(Some(run.pause()));
+        if let Some(end) = run.look(worker) {
+            return end;
         }
-    };
-    if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, life.data_index) {
-        // Whole and at once: frontiers freeze where they are.
-        worker.drop_dataflow(data);
     }
-    life.cancelled.store(true, Ordering::Relaxed);
-    control.finish(worker, ACKNOWLEDGE);
-    end
+}
+
+/// A worker between its steps: somebody steps it, and lets this look at what came of the step.
+pub(super) struct Run {
+    control: Control,
+    life: Life,
+    /// How it ended, and since when it waits for the others to hear that.
+    ended: Option<(Ended, Instant)>,
+}
+
+impl Run {
+    /// Builds the control dataflow, and lets the start begin.
+    pub(super) fn begin(worker: &mut Worker, shared: &Arc<Shared>) -> Run {
+        let control = Control::build(worker);
+        Run { control, life: Life::begin(worker, shared), ended: None }
+    }
+
+    /// How long the worker may park.
+    fn pause(&self) -> Duration {
+        if self.ended.is_some() { Duration::from_millis(20) } else { self.life.pause() }
+    }
+
+    /// Looks at everything once; `Some`: the worker has ended, and all others know, or had their time to hear.
+    pub(super) fn look(&mut self, worker: &mut Worker) -> Option<Ended> {
+        if self.ended.is_none() {
+            let end = self.life.look(worker, &mut self.control)?;
+            if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, self.life.data_index) {
+                // Whole and at once: frontiers freeze where they are.
+                worker.drop_dataflow(data);
+            }
+            self.life.cancelled.store(true, Ordering::Relaxed);
+            self.control.close();
+            self.ended = Some((end, Instant::now()));
+        }
+        let heard = |since: Instant| self.control.is_done() || since.elapsed() >= ACKNOWLEDGE;
+        let (end, since) = self.ended.as_ref()?;
+        heard(*since).then(|| end.clone())
+    }
 }
 
 /// One worker's state between steps.
@@ -82,7 +116,7 @@ struct Life {
     cancelled: Arc<AtomicBool>,
     news: Receiver<News>,
     /// To the start.
-    words: SyncSender<Word>,
+    words: mpsc::Sender<Word>,
     fenced: BTreeSet<usize>,
     workers: usize,
     told_drain: bool,
@@ -93,7 +127,7 @@ struct Life {
 impl Life {
     fn begin(worker: &Worker, shared: &Arc<Shared>) -> Life {
         let (news_sender, news) = sync_channel(3);
-        let (words, heard) = sync_channel(2);
+        let (words, mut heard) = mpsc::channel(2);
         let cancelled = Arc::new(AtomicBool::new(false));
         let stop = StopRequest::default();
         let setup = StartSetup {
@@ -106,18 +140,19 @@ impl Life {
             patience: Patience {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
-                runtime: Arc::clone(&shared.runtime),
                 limit: outage_limit(&shared.job.spec),
             },
         };
-        let waker = std::thread::current();
-        let thread = std::thread::Builder::new().name(format!("start-{}", worker.index()));
-        let spawned = thread.spawn(move || {
-            let claimed = |claims| tell(&news_sender, News::Claimed(claims), &waker);
-            let fenced = || tell(&news_sender, News::Fenced, &waker);
-            let result = start(&setup, &Cluster { claimed: &claimed, fenced: &fenced, words: &heard });
-            tell(&news_sender, News::Over(Box::new(result)), &waker);
-        });
+        let teller =
+            Teller { news: news_sender, worker: std::thread::current(), stirred: shared.host.stirring() };
+        let begin = move || async move {
+            let claimed = |claims| teller.tell(News::Claimed(claims));
+            let fenced = || teller.tell(News::Fenced);
+            let mut cluster = Cluster { claimed: &claimed, fenced: &fenced, words: &mut heard };
+            let result = start(&setup, &mut cluster).await;
+            teller.tell(News::Over(Box::new(result)));
+        };
+        let spawned = shared.host.spawn_blocking(format!("start-{}", worker.index()), begin);
         if let Err(error) = spawned {
             stop.halt(Halt::new(HaltKind::Internal, format!("cannot start a thread: {error}")));
         }
@@ -211,7 +246,7 @@ impl Life {
     }
 
     fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
-        let Shared { job, runtime, budget, database_prober, broker_prober, drain, threads } = &*self.shared;
+        let Shared { job, host, budget, database_prober, broker_prober, drain, threads } = &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
         let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation)).collect();
         let confirmations = Confirmations::default();
@@ -226,6 +261,7 @@ impl Life {
                 outage_limit: outage_limit(spec),
                 board: Arc::clone(board),
                 worker: index % threads,
+                host: host.clone(),
             },
             decode: DecodeSetup {
                 spec: Arc::clone(spec),
@@ -240,7 +276,7 @@ impl Life {
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
                 prober: Arc::clone(database_prober),
-                runtime: runtime.handle().clone(),
+                host: host.clone(),
                 confirmations: std::rc::Rc::clone(&confirmations),
                 board: Arc::clone(board),
                 stop: stop.clone(),
@@ -250,14 +286,19 @@ impl Life {
                 emitter: started.emitter,
                 prober: Arc::clone(broker_prober),
                 owner: owner(Arc::clone(&job.database), claims),
-                runtime: runtime.handle().clone(),
+                host: host.clone(),
                 confirmations,
                 board: Arc::clone(board),
                 stop: stop.clone(),
             },
             commit: CommitSetup {
-                write: position_writer(Arc::clone(&job.database), Arc::clone(&job.log), Arc::clone(spec)),
-                runtime: runtime.handle().clone(),
+                write: position_writer(
+                    Arc::clone(&job.database),
+                    Arc::clone(&job.log),
+                    Arc::clone(spec),
+                    host.aside(),
+                ),
+                host: host.clone(),
                 budget: Arc::clone(budget),
                 board: Arc::clone(board),
                 stop: stop.clone(),
@@ -267,8 +308,18 @@ impl Life {
     }
 }
 
-fn tell(news: &SyncSender<News>, what: News, waker: &std::thread::Thread) {
-    // A worker that has ended does not listen any more.
-    let _gone = news.send(what);
-    waker.unpark();
+/// The start's end of the way to its worker.
+struct Teller {
+    news: SyncSender<News>,
+    worker: Thread,
+    stirred: Stirred,
+}
+
+impl Teller {
+    fn tell(&self, what: News) {
+        // A worker that has ended does not listen any more.
+        let _gone = self.news.send(what);
+        self.worker.unpark();
+        self.stirred.say();
+    }
 }

@@ -9,31 +9,45 @@
 //! This is the whole back pressure: while the database or Kafka is out nothing is committed, the budget runs dry, the
 //! readers stop asking for records, and memory stays where it is.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 /// Bytes in flight, and their bound.
 #[derive(Debug)]
 pub struct Budget {
     bytes_max: usize,
     used: Mutex<usize>,
-    freed: Condvar,
+    freed: Notify,
 }
 
 impl Budget {
     /// A budget of so many bytes.
     pub fn new(bytes_max: usize) -> Budget {
-        Budget { bytes_max, used: Mutex::new(0), freed: Condvar::new() }
+        Budget { bytes_max, used: Mutex::new(0), freed: Notify::new() }
     }
 
     /// Waits up to `wait` until something may be taken; `false`: still nothing.
-    pub fn wait_for_room(&self, wait: Duration) -> bool {
-        let used = self.lock();
-        let full = |used: &mut usize| *used >= self.bytes_max;
-        match self.freed.wait_timeout_while(used, wait, full) {
-            Ok((used, _)) => *used < self.bytes_max,
-            Err(poisoned) => *poisoned.into_inner().0 < self.bytes_max,
+    pub async fn wait_for_room(&self, wait: Duration) -> bool {
+        self.has_room() || timeout(wait, self.room()).await.is_ok()
+    }
+
+    async fn room(&self) {
+        loop {
+            let mut freed = pin!(self.freed.notified());
+            // Before the look: a release between the two must not be missed.
+            freed.as_mut().enable();
+            if self.has_room() {
+                return;
+            }
+            freed.await;
         }
+    }
+
+    fn has_room(&self) -> bool {
+        *self.lock() < self.bytes_max
     }
 
     /// Takes bytes that were read.
@@ -48,7 +62,7 @@ impl Budget {
         assert!(*used >= bytes, "more bytes are given back than were taken");
         *used -= bytes;
         drop(used);
-        self.freed.notify_all();
+        self.freed.notify_waiters();
     }
 
     /// Bytes in flight now.
@@ -68,15 +82,18 @@ mod tests {
 
     #[test]
     fn a_full_budget_waits_for_a_release() {
-        let budget = Arc::new(Budget::new(10));
-        assert!(budget.wait_for_room(Duration::ZERO));
-        budget.take(12);
-        assert!(!budget.wait_for_room(Duration::from_millis(1)));
-        let waiter = Arc::clone(&budget);
-        let thread = std::thread::spawn(move || waiter.wait_for_room(Duration::from_secs(60)));
-        budget.release(5);
-        assert!(thread.join().unwrap());
-        assert_eq!(budget.used_bytes(), 7);
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let budget = Arc::new(Budget::new(10));
+            assert!(budget.wait_for_room(Duration::ZERO).await);
+            budget.take(12);
+            assert!(!budget.wait_for_room(Duration::from_millis(1)).await);
+            let waiter = Arc::clone(&budget);
+            let task = tokio::spawn(async move { waiter.wait_for_room(Duration::from_secs(60)).await });
+            budget.release(5);
+            assert!(task.await.unwrap());
+            assert_eq!(budget.used_bytes(), 7);
+        });
     }
 
     #[test]

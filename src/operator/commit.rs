@@ -7,7 +7,8 @@
 //! Not here:  what makes an epoch close (gate and sink hold it open)
 
 use super::budget::Budget;
-use super::mailbox::mailbox;
+use super::host::Host;
+use super::mailbox::{Sender, mailbox};
 use super::source::Covered;
 use super::stop::StopRequest;
 use crate::model::{Epoch, NextOffset, TopicPartition};
@@ -17,11 +18,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 use timely::progress::frontier::MutableAntichain;
+use tokio::time::Instant;
 
 /// Positions that are safe.
 pub type Positions = Vec<(TopicPartition, NextOffset)>;
@@ -46,13 +48,21 @@ pub struct CommitSetup {
     /// Where positions go.
     pub write: WritePositions,
     /// Where the write runs.
-    pub runtime: tokio::runtime::Handle,
+    pub host: Host,
     /// What closed epochs give back.
     pub budget: Arc<Budget>,
     /// Where counts go.
     pub board: Arc<Board>,
     /// For a halt.
     pub stop: StopRequest,
+}
+
+/// What comes back to the operator.
+#[derive(Debug)]
+enum Report {
+    Written(Written),
+    /// It is time to look again.
+    Due,
 }
 
 /// How often positions are written, while they move.
@@ -67,12 +77,11 @@ pub fn commit<'scope>(
     let scope = covered.scope();
     let mut builder = OperatorBuilder::new("5-commit".to_owned(), scope);
     let info = builder.operator_info();
-    let later = scope.activator_for(std::rc::Rc::clone(&info.address));
     let wake = scope.worker().sync_activator_for(info.address.to_vec());
     let mut covered = builder.new_input(covered, Pipeline);
     let mut sunk = builder.new_input(sunk, Pipeline);
     let (_output, done) = builder.new_output::<Vec<()>>();
-    let (sender, reports) = mailbox::<Written>(wake);
+    let (sender, reports) = mailbox::<Report>(setup.host.wake(wake));
     builder.build_reschedule(move |capabilities| {
         let mut capability = Some(capabilities);
         let mut ledger = Pending::new(setup);
@@ -87,11 +96,9 @@ pub fn commit<'scope>(
             let closed = frontiers.iter().map(MutableAntichain::frontier);
             let closed = closed.filter_map(|frontier| frontier.first().copied()).min();
             ledger.close_before(closed);
-            reports.take().into_iter().for_each(|written| ledger.written(written));
+            reports.take().into_iter().for_each(|report| ledger.hear(report));
             let ending = closed.is_none();
-            if let Some(pause) = ledger.write(ending, &sender) {
-                later.activate_after(pause);
-            }
+            ledger.write(ending, &sender);
             let finished = ending && ledger.is_clean();
             if finished {
                 capability = None;
@@ -113,11 +120,20 @@ struct Pending {
     /// On its way.
     writing: Option<Positions>,
     last: Option<Instant>,
+    /// A wake-up is on its way.
+    waits: bool,
 }
 
 impl Pending {
     fn new(setup: CommitSetup) -> Pending {
-        Pending { setup, open: VecDeque::new(), closed: BTreeMap::new(), writing: None, last: None }
+        Pending {
+            setup,
+            open: VecDeque::new(),
+            closed: BTreeMap::new(),
+            writing: None,
+            last: None,
+            waits: false,
+        }
     }
 
     fn opened(&mut self, epoch: Epoch, covered: impl Iterator<Item = Covered>) {
@@ -142,6 +158,13 @@ impl Pending {
         self.setup.board.set_in_flight(self.setup.budget.used_bytes());
     }
 
+    fn hear(&mut self, report: Report) {
+        match report {
+            Report::Due => self.waits = false,
+            Report::Written(written) => self.written(written),
+        }
+    }
+
     fn written(&mut self, written: Written) {
         let positions = self.writing.take().unwrap_or_default();
         match written {
@@ -155,22 +178,31 @@ impl Pending {
         }
     }
 
-    /// Begins a write when it is time, at once when all has ended. Gives the time until it wants to be asked again.
-    fn write(&mut self, ending: bool, reports: &super::mailbox::Sender<Written>) -> Option<Duration> {
+    /// Begins a write when it is time, at once when all has ended; else asks to be woken when it will be.
+    fn write(&mut self, ending: bool, reports: &Sender<Report>) {
         if self.writing.is_some() || self.closed.is_empty() {
-            return None;
+            return;
         }
         let since = self.last.map_or(PERIOD, |last| last.elapsed());
         let period = if ending { PERIOD / 10 } else { PERIOD };
         if since < period {
-            return Some(period - since);
+            return self.wake_after(period - since, reports);
         }
         self.last = Some(Instant::now());
         let positions: Positions = std::mem::take(&mut self.closed).into_iter().collect();
         self.writing = Some(positions.clone());
         let (write, reports) = ((self.setup.write)(positions), reports.clone());
-        self.setup.runtime.spawn(async move { reports.send(write.await) });
-        None
+        self.setup.host.spawn(async move { reports.send(Report::Written(write.await)) });
+    }
+
+    fn wake_after(&mut self, pause: Duration, reports: &Sender<Report>) {
+        if !std::mem::replace(&mut self.waits, true) {
+            let reports = reports.clone();
+            self.setup.host.spawn(async move {
+                tokio::time::sleep(pause).await;
+                reports.send(Report::Due);
+            });
+        }
     }
 
     fn is_clean(&self) -> bool {

@@ -13,6 +13,7 @@ mod plan;
 pub use outputs::{OutputSetup, Outputs};
 
 use super::exchange::route;
+use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
 use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
@@ -56,7 +57,7 @@ pub struct GateSetup {
     /// The database's prober of this process.
     pub prober: Arc<Prober>,
     /// Where lanes run.
-    pub runtime: tokio::runtime::Handle,
+    pub host: Host,
     /// From the sink.
     pub confirmations: Confirmations,
     /// Where counts go.
@@ -101,7 +102,10 @@ pub fn gate<'scope>(
     let mut input = builder.new_input(events, Exchange::new(route));
     let (output, stored) = builder.new_output::<Vec<StoredBatch>>();
     let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<StoredBatch>>>::from(output);
-    let mut shell = Shell::new(setup, mailbox(wake));
+    let mut shell = {
+        let mailbox = mailbox(setup.host.wake(wake));
+        Shell::new(setup, mailbox)
+    };
     builder.build(move |capabilities| {
         drop(capabilities);
         move |_frontiers| {
@@ -181,7 +185,7 @@ impl Shell {
         let work = lane::Work::new(&setup, to_me.clone());
         Shell {
             machine: Gate::new(setup.claimed, setup.lanes, limits),
-            lanes: (0..setup.lanes).map(|lane| Lane::start(lane, &work, &setup.runtime)).collect(),
+            lanes: (0..setup.lanes).map(|lane| Lane::start(lane, &work, &setup.host)).collect(),
             reports,
             to_me,
             epochs: Epochs::default(),

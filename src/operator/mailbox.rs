@@ -5,9 +5,9 @@
 //!            asked, one answer per question, and the questions are bounded (lanes, one emitter, the budget)
 //! Fails:     never; a letter to a worker that has ended is dropped with the mailbox
 
+use super::host::Wake;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use timely::scheduling::SyncActivator;
 
 /// The operator's end.
 pub struct Mailbox<T> {
@@ -17,7 +17,7 @@ pub struct Mailbox<T> {
 /// The other threads' end.
 pub struct Sender<T> {
     letters: Arc<Mutex<VecDeque<T>>>,
-    wake: SyncActivator,
+    wake: Wake,
 }
 
 impl<T> Clone for Sender<T> {
@@ -26,8 +26,8 @@ impl<T> Clone for Sender<T> {
     }
 }
 
-/// A mailbox that wakes the operator of this activator.
-pub fn mailbox<T>(wake: SyncActivator) -> (Sender<T>, Mailbox<T>) {
+/// A mailbox that wakes an operator.
+pub fn mailbox<T>(wake: Wake) -> (Sender<T>, Mailbox<T>) {
     let letters = Arc::new(Mutex::new(VecDeque::new()));
     (Sender { letters: Arc::clone(&letters), wake }, Mailbox { letters })
 }
@@ -48,7 +48,6 @@ impl<T> Sender<T> {
     /// Leaves a letter and wakes the operator.
     pub fn send(&self, letter: T) {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner).push_back(letter);
-        // An error says that the worker has ended: nobody will read, and nobody needs to.
-        let _ended = self.wake.activate();
+        self.wake.wake();
     }
 }

@@ -14,14 +14,16 @@
 //! processes do not knock together. The pauses also grow when the probe succeeds and the work then fails again (a full
 //! disk answers a probe): only `Prober::worked` resets them.
 
+use super::host::{Chance, Host};
 use crate::status::Board;
 use crate::status::World;
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 /// Asks the world once. An error is what it said.
 pub type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
@@ -44,6 +46,7 @@ pub struct Prober {
     board: Arc<Board>,
     state: Mutex<State>,
     asked: Notify,
+    chance: Chance,
 }
 
 #[derive(Default)]
@@ -82,7 +85,7 @@ impl Prober {
         world: World,
         limit: Option<Duration>,
         board: Arc<Board>,
-        runtime: &tokio::runtime::Handle,
+        host: &Host,
         probe: Probe,
     ) -> Arc<Prober> {
         let prober = Arc::new(Prober {
@@ -91,8 +94,9 @@ impl Prober {
             board,
             state: Mutex::new(State::default()),
             asked: Notify::new(),
+            chance: host.chance(),
         });
-        runtime.spawn(run(Arc::downgrade(&prober), probe));
+        host.spawn(run(Arc::downgrade(&prober), probe));
         prober
     }
 
@@ -130,7 +134,7 @@ impl Prober {
     /// Says that the job holds when a question has been open for long.
     fn look(&self) {
         let mut state = self.lock();
-        let slow = |since: Option<&Instant>| since.map(Instant::elapsed).filter(|time| *time >= SLOW);
+        let slow = |since: Option<&Instant>| since.map(|since| since.elapsed()).filter(|time| *time >= SLOW);
         let Some(oldest) = slow(state.open.values().min()) else { return };
         if state.worked_at.is_some() && slow(state.worked_at.as_ref()).is_none() {
             return;
@@ -158,7 +162,7 @@ impl Prober {
         state.fruitless = state.fruitless.saturating_add(1);
         let out_for = state.since.map(|since| since.elapsed());
         let over = out_for.filter(|out_for| self.limit.is_some_and(|limit| *out_for >= limit));
-        (bound.mul_f64(jitter()), over)
+        (bound.mul_f64(self.chance.draw()), over)
     }
 
     fn waits(&self) -> bool {
@@ -189,12 +193,4 @@ async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
             }
         }
     }
-}
-
-/// Between 0 and 1, different at each call and in each process.
-fn jitter() -> f64 {
-    use std::hash::{BuildHasher, Hasher};
-    let random = std::hash::RandomState::new().build_hasher().finish();
-    let sixteen_bits = u16::try_from(random >> 48).unwrap_or(u16::MAX);
-    f64::from(sixteen_bits) / f64::from(u16::MAX)
 }

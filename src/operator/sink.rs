@@ -11,6 +11,7 @@ mod emitter;
 pub use emitter::EmitterSetup;
 
 use super::gate::{Confirmations, Outputs, StoredBatch};
+use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
 use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
@@ -41,8 +42,8 @@ pub struct SinkSetup {
     pub prober: Arc<Prober>,
     /// Who owns the job.
     pub owner: AskOwner,
-    /// Where the question to the ledger runs.
-    pub runtime: tokio::runtime::Handle,
+    /// Where the emitter and the question to the ledger run.
+    pub host: Host,
     /// To the gate.
     pub confirmations: Confirmations,
     /// Where counts go.
@@ -61,7 +62,10 @@ pub fn sink<'scope>(
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let mut input = builder.new_input(stored, Pipeline);
     let (_output, done) = builder.new_output::<Vec<()>>();
-    let mut shell = Shell::new(setup, mailbox(wake));
+    let mut shell = {
+        let mailbox = mailbox(setup.host.wake(wake));
+        Shell::new(setup, mailbox)
+    };
     builder.build(move |capabilities| {
         drop(capabilities);
         move |_frontiers| {
@@ -94,7 +98,7 @@ struct Shell {
     held: BTreeMap<(KeyGroup, BatchNumber), Capability<Epoch>>,
     prober: Arc<Prober>,
     owner: AskOwner,
-    runtime: tokio::runtime::Handle,
+    host: Host,
     confirmations: Confirmations,
     board: Arc<Board>,
     stop: StopRequest,
@@ -104,8 +108,8 @@ struct Shell {
 
 impl Shell {
     fn new(setup: SinkSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
-        let emitter =
-            setup.emitter.map(|emitter| Emitter::start(emitter, to_me.clone(), Arc::clone(&setup.prober)));
+        let start = |emitter| Emitter::start(emitter, to_me.clone(), Arc::clone(&setup.prober), &setup.host);
+        let emitter = setup.emitter.map(start);
         Shell {
             machine: setup.machine,
             emitter,
@@ -114,7 +118,7 @@ impl Shell {
             held: BTreeMap::new(),
             prober: setup.prober,
             owner: setup.owner,
-            runtime: setup.runtime,
+            host: setup.host,
             confirmations: setup.confirmations,
             board: setup.board,
             stop: setup.stop,
@@ -180,7 +184,7 @@ impl Shell {
             }
             Action::AskLedger => {
                 let (to_me, answer) = (self.to_me.clone(), (self.owner)());
-                self.runtime.spawn(async move { to_me.send(Report::Owner { mine: answer.await }) });
+                self.host.spawn(async move { to_me.send(Report::Owner { mine: answer.await }) });
             }
             Action::Done { batches, sent } => {
                 for batch in batches {

@@ -35,7 +35,7 @@ pub struct Source<'scope> {
     pub covered: StreamVec<'scope, Epoch, Covered>,
 }
 
-/// Adds the source. `setup` is consumed by a reader thread of its own.
+/// Adds the source. `setup` is consumed by a reader of its own.
 pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: StopRequest) -> Source<'scope> {
     let mut builder = OperatorBuilder::new("1-source".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
@@ -50,7 +50,7 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
     let mut covered_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Covered>>>::from(covered_out);
     let mut minted_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Epoch>>>::from(minted_out);
 
-    let (letters, mailbox) = super::mailbox::mailbox(wake);
+    let (letters, mailbox) = super::mailbox::mailbox(setup.host.wake(wake));
     let reader = reader::spawn(setup, letters);
     builder.build(move |capabilities| {
         let mut clock = Clock::new(capabilities);

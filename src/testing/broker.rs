@@ -10,8 +10,10 @@ use super::Lie;
 use super::partition::{Fate, Partition, TransactionId};
 use crate::model::{NextOffset, Offset, Record};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+use tokio::time::{Instant, timeout_at};
 
 /// How calls fail while the broker is out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct Committed {
 #[derive(Debug)]
 pub struct Broker {
     state: Mutex<State>,
-    changed: Condvar,
+    changed: Notify,
     lie: Option<Lie>,
 }
 
@@ -69,7 +71,7 @@ impl Broker {
 
     /// A broker that does not keep a promise.
     pub fn lying(lie: Option<Lie>) -> Arc<Broker> {
-        Arc::new(Broker { state: Mutex::default(), changed: Condvar::new(), lie })
+        Arc::new(Broker { state: Mutex::default(), changed: Notify::new(), lie })
     }
 
     /// Makes a topic; one that is there stays as it is, with more partitions where that is asked for.
@@ -158,12 +160,10 @@ impl Broker {
     // ---- for the clients
 
     /// `false`: it is out. Waits for its end where calls fail late.
-    pub(super) fn is_up(&self, until: Instant) -> bool {
-        let mut state = self.lock();
-        while state.outage == Some(Outage::AtDeadline) && Instant::now() < until {
-            state = self.wait_for_change(state, until);
-        }
-        state.outage.is_none()
+    pub(super) async fn is_up(&self, until: Instant) -> bool {
+        let answered =
+            |state: &mut State| (state.outage != Some(Outage::AtDeadline)).then_some(state.outage.is_none());
+        self.wait_for(until, answered).await.unwrap_or(false)
     }
 
     /// Fences whoever has the id: its open transaction is aborted, its epoch is over. Gives the new epoch.
@@ -243,19 +243,28 @@ impl Broker {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until something has changed, or until then.
-    pub(super) fn wait_for_change<'a>(
+    /// Looks at each change until something is found; none: not until then.
+    pub(super) async fn wait_for<T>(
         &self,
-        state: MutexGuard<'a, State>,
         until: Instant,
-    ) -> MutexGuard<'a, State> {
-        let left = until.saturating_duration_since(Instant::now()).max(Duration::from_micros(100));
-        self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+        mut find: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // Before the look: a change between the two must not be missed.
+            changed.as_mut().enable();
+            if let Some(found) = find(&mut self.lock()) {
+                return Some(found);
+            }
+            if Instant::now() >= until || timeout_at(until, changed).await.is_err() {
+                return find(&mut self.lock());
+            }
+        }
     }
 
     pub(super) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let done = change(&mut self.lock());
-        self.changed.notify_all();
+        self.changed.notify_waiters();
         done
     }
 }

@@ -27,7 +27,7 @@ impl FaultyDatabase {
 impl Database for FaultyDatabase {
     fn connect(&self) -> Pending<'_, Box<dyn Session>> {
         Box::pin(async move {
-            if !self.link.pass_async().await {
+            if !self.link.pass().await {
                 return Err(failed(ErrorClass::Rights, "this process was killed"));
             }
             if self.link.chance(self.faults.refused) {

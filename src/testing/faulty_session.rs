@@ -48,7 +48,7 @@ impl FaultySession {
                 if self.link.chance(self.faults.given_up) {
                     self.inner = None;
                 }
-                self.link.pass_async().await
+                self.link.pass().await
             }
         };
         if !open {

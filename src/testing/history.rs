@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// More than any run that a person wants to read.
 const LINES_MAX: usize = 200_000;

@@ -26,8 +26,7 @@ pub struct Link {
     name: String,
     history: Arc<History>,
     mode: Mutex<Mode>,
-    changed: Condvar,
-    changed_async: Notify,
+    changed: Notify,
     calm: AtomicBool,
     random: Mutex<Random>,
     stop: Mutex<Stop>,
@@ -48,8 +47,7 @@ impl Link {
             name: name.to_owned(),
             history,
             mode: Mutex::new(Mode::Open),
-            changed: Condvar::new(),
-            changed_async: Notify::new(),
+            changed: Notify::new(),
             calm: AtomicBool::new(false),
             random: Mutex::new(Random::new(seed)),
             stop: Mutex::default(),
@@ -114,28 +112,18 @@ impl Link {
         *mode = to;
         drop(mode);
         self.say(what);
-        self.changed.notify_all();
-        self.changed_async.notify_waiters();
+        self.changed.notify_waiters();
+    }
+
+    /// As [`Link::pass`]; `None`: it is still frozen after `patience`.
+    pub(super) async fn pass_within(&self, patience: Duration) -> Option<bool> {
+        tokio::time::timeout(patience, self.pass()).await.ok()
     }
 
     /// Waits while it is frozen; `false`: it is cut.
-    pub(super) fn pass(&self) -> bool {
-        let mut mode = self.lock();
-        while *mode == Mode::Frozen {
-            mode = self.changed.wait(mode).unwrap_or_else(PoisonError::into_inner);
-        }
-        *mode == Mode::Open
-    }
-
-    /// The same, for a task; `None`: it is still frozen after `patience`.
-    pub(super) async fn pass_within(&self, patience: Duration) -> Option<bool> {
-        tokio::time::timeout(patience, self.pass_async()).await.ok()
-    }
-
-    /// The same, for a task.
-    pub(super) async fn pass_async(&self) -> bool {
+    pub(super) async fn pass(&self) -> bool {
         loop {
-            let mut changed = std::pin::pin!(self.changed_async.notified());
+            let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
             let mode = *self.lock();
             match mode {

@@ -8,11 +8,14 @@
 use super::reader::MemoryReader;
 use super::writer::MemoryWriter;
 use super::{Broker, Link, LogFaults};
-use crate::kafka::{KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer};
+use crate::kafka::{
+    Asked, AsyncLog, AsyncReader, AsyncWriter, KafkaSetup, LogError, LogErrorClass, ProgressRow,
+};
 use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Record, TopicPartition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// A log in memory.
 #[derive(Clone)]
@@ -40,15 +43,15 @@ impl MemoryLog {
     }
 
     /// Every call comes through here before it does anything.
-    pub(super) fn enter(&self, doing: &str, deadline: Duration) -> Result<(), LogError> {
+    pub(super) async fn enter(&self, doing: &str, deadline: Duration) -> Result<(), LogError> {
         self.link.about_to(doing);
-        self.pass(doing)?;
+        self.pass(doing).await?;
         if self.link.chance(self.faults.slow) {
-            std::thread::sleep(self.link.some_of(SLOW));
-            self.pass(doing)?;
+            tokio::time::sleep(self.link.some_of(SLOW)).await;
+            self.pass(doing).await?;
         }
-        let up = self.broker.is_up(Instant::now() + deadline);
-        self.pass(doing)?;
+        let up = self.broker.is_up(Instant::now() + deadline).await;
+        self.pass(doing).await?;
         if !up {
             return Err(failed(LogErrorClass::Outage, format!("{doing}: the broker is out")));
         }
@@ -60,8 +63,8 @@ impl MemoryLog {
     }
 
     /// Waits while the link is frozen.
-    pub(super) fn pass(&self, doing: &str) -> Result<(), LogError> {
-        if self.link.pass() {
+    pub(super) async fn pass(&self, doing: &str) -> Result<(), LogError> {
+        if self.link.pass().await {
             return Ok(());
         }
         Err(failed(LogErrorClass::Rights, format!("{doing}: this process was killed")))
@@ -72,10 +75,10 @@ impl MemoryLog {
         name.ok_or_else(|| failed(LogErrorClass::Misconfigured, format!("the job has no topic {}", at.topic)))
     }
 
-    pub(super) fn initialise(&self, id: &str) -> Result<u32, LogError> {
+    pub(super) async fn initialise(&self, id: &str) -> Result<u32, LogError> {
         let epoch = self.broker.initialise(id);
         self.link.say(&format!("{id}: initialised, epoch {epoch}"));
-        self.pass("initialising a producer")?;
+        self.pass("initialising a producer").await?;
         if self.link.chance(self.faults.initialise_answer_lost) {
             self.link.say(&format!("{id}: the answer to the initialisation is lost"));
             return Err(failed(LogErrorClass::Outage, format!("{id}: no answer to the initialisation")));
@@ -84,105 +87,134 @@ impl MemoryLog {
     }
 }
 
-impl Log for MemoryLog {
-    fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn Reader>, LogError> {
-        self.pass("opening a reader")?;
+impl AsyncLog for MemoryLog {
+    fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn AsyncReader>, LogError> {
         for (at, _) in from {
             self.topic(*at)?;
         }
         Ok(Box::new(MemoryReader::new(self.clone(), from)))
     }
 
-    fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError> {
-        self.enter("opening a writer", deadline)?;
-        let epoch = self.initialise(transactional_id)?;
-        Ok(Box::new(MemoryWriter::new(self.clone(), transactional_id, epoch)))
-    }
-
-    fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError> {
-        for id in transactional_ids {
-            self.enter("fencing", deadline)?;
-            self.initialise(id)?;
-        }
-        Ok(())
-    }
-
-    fn progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError> {
-        let doing = "reading the progress topic";
-        let until = Instant::now() + deadline;
-        self.enter(doing, deadline)?;
-        let topic = self.setup.progress_topic.as_str();
-        let mut state = self.broker.lock();
-        loop {
-            let Some((partition, fates)) = state.partition_ref(topic, PROGRESS) else {
-                return Err(failed(LogErrorClass::Misconfigured, format!("{doing}: there is no `{topic}`")));
-            };
-            if partition.stable_end() == partition.end() {
-                let records: Vec<&Record> =
-                    partition.committed_from(partition.first(), fates).map(|(_, record)| record).collect();
-                let rows = rows_of(&records);
-                drop(state);
-                self.pass(doing)?;
-                return rows;
-            }
-            if Instant::now() >= until {
-                let text = format!("{doing}: a transaction in it is not decided");
-                return Err(failed(LogErrorClass::Outage, text));
-            }
-            state = self.broker.wait_for_change(state, until);
-        }
-    }
-
-    fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError> {
-        self.enter("counting partitions", deadline)?;
-        let state = self.broker.lock();
-        Ok(topics.iter().map(|topic| state.partition_count(topic)).collect())
-    }
-
-    fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError> {
-        self.enter("creating the progress topic", deadline)?;
-        self.broker.create_topic(&self.setup.progress_topic, 1);
-        Ok(())
-    }
-
-    fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError> {
-        self.enter("asking for ends", deadline)?;
-        let topic = self.topic(at)?;
-        self.broker.ends(topic, at.partition).ok_or_else(|| {
-            failed(LogErrorClass::Misconfigured, format!("there is no partition {topic}/{}", at.partition))
+    fn writer<'a>(
+        &'a self,
+        transactional_id: &'a str,
+        deadline: Duration,
+    ) -> Asked<'a, Box<dyn AsyncWriter>> {
+        Box::pin(async move {
+            self.enter("opening a writer", deadline).await?;
+            let epoch = self.initialise(transactional_id).await?;
+            let writer: Box<dyn AsyncWriter> =
+                Box::new(MemoryWriter::new(self.clone(), transactional_id, epoch));
+            Ok(writer)
         })
     }
 
-    fn group_positions(
-        &self,
-        of: &[TopicPartition],
-        deadline: Duration,
-    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
-        self.enter("asking for the group's positions", deadline)?;
-        let mut found = Vec::new();
-        for at in of {
-            let topic = self.topic(*at)?;
-            let next = self.broker.group_position(&self.setup.group_id, topic, at.partition);
-            found.extend(next.map(|next| (*at, next)));
-        }
-        Ok(found)
+    fn fence<'a>(&'a self, transactional_ids: &'a [String], deadline: Duration) -> Asked<'a, ()> {
+        Box::pin(async move {
+            for id in transactional_ids {
+                self.enter("fencing", deadline).await?;
+                self.initialise(id).await?;
+            }
+            Ok(())
+        })
     }
 
-    fn commit_group(
-        &self,
-        positions: &[(TopicPartition, NextOffset)],
-        deadline: Duration,
-    ) -> Result<(), LogError> {
-        self.enter("committing to the group", deadline)?;
-        for (at, next) in positions {
-            let key = (self.setup.group_id.clone(), self.topic(*at)?.to_owned(), at.partition);
-            self.broker.change(|state| state.group().insert(key, *next));
-        }
-        Ok(())
+    fn progress(&self, deadline: Duration) -> Asked<'_, Vec<ProgressRow>> {
+        Box::pin(self.read_progress(deadline))
     }
 
-    fn probe(&self, deadline: Duration) -> Result<(), LogError> {
-        self.enter("probing", deadline)
+    fn partition_counts<'a>(
+        &'a self,
+        topics: &'a [String],
+        deadline: Duration,
+    ) -> Asked<'a, Vec<Option<i32>>> {
+        Box::pin(async move {
+            self.enter("counting partitions", deadline).await?;
+            let state = self.broker.lock();
+            Ok(topics.iter().map(|topic| state.partition_count(topic)).collect())
+        })
+    }
+
+    fn create_progress_topic(&self, deadline: Duration) -> Asked<'_, ()> {
+        Box::pin(async move {
+            self.enter("creating the progress topic", deadline).await?;
+            self.broker.create_topic(&self.setup.progress_topic, 1);
+            Ok(())
+        })
+    }
+
+    fn ends(&self, at: TopicPartition, deadline: Duration) -> Asked<'_, (Offset, NextOffset)> {
+        Box::pin(async move {
+            self.enter("asking for ends", deadline).await?;
+            let topic = self.topic(at)?;
+            self.broker.ends(topic, at.partition).ok_or_else(|| {
+                let text = format!("there is no partition {topic}/{}", at.partition);
+                failed(LogErrorClass::Misconfigured, text)
+            })
+        })
+    }
+
+    fn group_positions<'a>(
+        &'a self,
+        of: &'a [TopicPartition],
+        deadline: Duration,
+    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
+        Box::pin(async move {
+            self.enter("asking for the group's positions", deadline).await?;
+            let mut found = Vec::new();
+            for at in of {
+                let topic = self.topic(*at)?;
+                let next = self.broker.group_position(&self.setup.group_id, topic, at.partition);
+                found.extend(next.map(|next| (*at, next)));
+            }
+            Ok(found)
+        })
+    }
+
+    fn commit_group<'a>(
+        &'a self,
+        positions: &'a [(TopicPartition, NextOffset)],
+        deadline: Duration,
+    ) -> Asked<'a, ()> {
+        Box::pin(async move {
+            self.enter("committing to the group", deadline).await?;
+            for (at, next) in positions {
+                let key = (self.setup.group_id.clone(), self.topic(*at)?.to_owned(), at.partition);
+                self.broker.change(|state| state.group().insert(key, *next));
+            }
+            Ok(())
+        })
+    }
+
+    fn probe(&self, deadline: Duration) -> Asked<'_, ()> {
+        Box::pin(self.enter("probing", deadline))
+    }
+}
+
+impl MemoryLog {
+    async fn read_progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError> {
+        let doing = "reading the progress topic";
+        let until = Instant::now() + deadline;
+        self.enter(doing, deadline).await?;
+        let topic = self.setup.progress_topic.as_str();
+        let found = self.broker.wait_for(until, |state| {
+            let Some((partition, fates)) = state.partition_ref(topic, PROGRESS) else {
+                let text = format!("{doing}: there is no `{topic}`");
+                return Some(Err(failed(LogErrorClass::Misconfigured, text)));
+            };
+            if partition.stable_end() != partition.end() {
+                return None;
+            }
+            let records: Vec<&Record> =
+                partition.committed_from(partition.first(), fates).map(|(_, record)| record).collect();
+            Some(rows_of(&records))
+        });
+        let found = found.await;
+        self.pass(doing).await?;
+        found.unwrap_or_else(|| {
+            let text = format!("{doing}: a transaction in it is not decided");
+            Err(failed(LogErrorClass::Outage, text))
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! [`Reader`] in memory: read committed, from explicit positions.
+//! [`AsyncReader`] in memory: read committed, from explicit positions.
 //!
 //! In:        partitions and positions     Out: records in offset order per partition
 //! Holds:     how far it has read
@@ -7,10 +7,12 @@
 
 use super::broker::State;
 use super::log::{MemoryLog, failed};
-use crate::kafka::{LogError, LogErrorClass, ReadRecord, Reader};
+use crate::kafka::{Asked, AsyncReader, LogError, LogErrorClass, ReadRecord};
 use crate::model::{NextOffset, Offset, TopicPartition};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 
 pub(super) struct MemoryReader {
     log: MemoryLog,
@@ -74,31 +76,37 @@ impl MemoryReader {
     }
 }
 
-impl Reader for MemoryReader {
-    fn read(
+impl MemoryReader {
+    async fn read_some(
         &mut self,
         records_max: usize,
         bytes_max: usize,
         wait: Duration,
     ) -> Result<Vec<ReadRecord>, LogError> {
         let until = Instant::now() + wait;
-        self.log.enter("reading", wait)?;
-        let broker = std::sync::Arc::clone(&self.log.broker);
-        let mut state = broker.lock();
-        loop {
+        self.log.enter("reading", wait).await?;
+        let broker = Arc::clone(&self.log.broker);
+        let found = broker.wait_for(until, |state| {
             if state.outage().is_some() {
-                return Err(failed(LogErrorClass::Outage, "reading: the broker is out"));
+                return Some(Err(failed(LogErrorClass::Outage, "reading: the broker is out")));
             }
             let before: Vec<Option<NextOffset>> = self.at.values().map(|place| place.told).collect();
-            let taken = self.take(&state, records_max, bytes_max)?;
+            let taken = match self.take(state, records_max, bytes_max) {
+                Ok(taken) => taken,
+                Err(error) => return Some(Err(error)),
+            };
             let moved = self.at.values().map(|place| place.told).ne(before);
-            if !taken.is_empty() || moved || Instant::now() >= until {
-                drop(state);
-                self.log.pass("reading")?;
-                return Ok(taken);
-            }
-            state = broker.wait_for_change(state, until);
-        }
+            (!taken.is_empty() || moved).then_some(Ok(taken))
+        });
+        let found = found.await;
+        self.log.pass("reading").await?;
+        found.unwrap_or_else(|| Ok(Vec::new()))
+    }
+}
+
+impl AsyncReader for MemoryReader {
+    fn read(&mut self, records_max: usize, bytes_max: usize, wait: Duration) -> Asked<'_, Vec<ReadRecord>> {
+        Box::pin(self.read_some(records_max, bytes_max, wait))
     }
 
     fn position(&self, at: TopicPartition) -> Option<NextOffset> {

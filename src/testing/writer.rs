@@ -1,4 +1,4 @@
-//! [`Writer`] in memory: a transactional producer, and what can happen to its transactions.
+//! [`AsyncWriter`] in memory: a transactional producer, and what can happen to its transactions.
 //!
 //! In:        outgoing records and progress     Out: committed, aborted, or lost with an outcome that nobody is told
 //! Holds:     its id and epoch
@@ -6,12 +6,13 @@
 //! Fails:     fenced where the id was initialised again; with the faults of the log
 
 use super::log::{MemoryLog, failed, record_of};
-use crate::kafka::{LogError, LogErrorClass, ProgressRow, Writer};
+use crate::kafka::{Asked, AsyncWriter, LogError, LogErrorClass, ProgressRow};
 use crate::model::{Destination, Outgoing, Record};
 use bytes::Bytes;
 use siphasher::sip::SipHasher13;
 use std::hash::Hasher;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 pub(super) struct MemoryWriter {
     log: MemoryLog,
@@ -24,8 +25,8 @@ impl MemoryWriter {
         MemoryWriter { log, id: id.to_owned(), epoch }
     }
 
-    fn send(&self, topic: &str, partition: i32, record: Record) -> Result<(), LogError> {
-        self.log.pass("sending")?;
+    async fn send(&self, topic: &str, partition: i32, record: Record) -> Result<(), LogError> {
+        self.log.pass("sending").await?;
         match self.log.broker.send(&self.id, self.epoch, (topic, partition), record) {
             Ok(true) => Ok(()),
             Ok(false) => {
@@ -46,7 +47,7 @@ impl MemoryWriter {
         failed(LogErrorClass::Outage, format!("`{}`: no answer", self.id))
     }
 
-    fn send_all(&self, outgoing: &[&Outgoing], progress: &[ProgressRow]) -> Result<(), LogError> {
+    async fn send_all(&self, outgoing: &[&Outgoing], progress: &[ProgressRow]) -> Result<(), LogError> {
         let setup = &self.log.setup;
         for record in outgoing {
             let topic = match record.to {
@@ -56,23 +57,23 @@ impl MemoryWriter {
             let topic =
                 topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;
             let count = self.log.broker.lock().partition_count(topic).unwrap_or(1);
-            self.send(topic, partition_of(record.key.as_ref(), count), copy(record))?;
+            self.send(topic, partition_of(record.key.as_ref(), count), copy(record)).await?;
         }
         for row in progress {
-            self.send(&setup.progress_topic, 0, record_of(row))?;
+            self.send(&setup.progress_topic, 0, record_of(row)).await?;
         }
         Ok(())
     }
 
-    fn end(&self, commit: bool) -> Result<(), LogError> {
+    async fn end(&self, commit: bool) -> Result<(), LogError> {
         self.log.link.about_to("ending a transaction");
-        self.log.pass("ending a transaction")?;
+        self.log.pass("ending a transaction").await?;
         self.log.broker.end(&self.id, self.epoch, commit).map_err(|_| self.fenced("ending a transaction"))
     }
 }
 
-impl Writer for MemoryWriter {
-    fn transact(
+impl MemoryWriter {
+    async fn run(
         &mut self,
         outgoing: &[&Outgoing],
         progress: &[ProgressRow],
@@ -80,25 +81,25 @@ impl Writer for MemoryWriter {
     ) -> Result<(), LogError> {
         let until = Instant::now() + deadline;
         let (link, faults) = (&self.log.link, self.log.faults);
-        self.log.enter("beginning a transaction", deadline)?;
-        self.send_all(outgoing, progress)?;
+        self.log.enter("beginning a transaction", deadline).await?;
+        self.send_all(outgoing, progress).await?;
         if link.chance(faults.timed_out) {
             link.say(&format!("{} epoch {}: the transaction times out", self.id, self.epoch));
             self.log.broker.time_out(&self.id, self.epoch);
         }
-        if link.chance(faults.left_open) || !self.log.broker.is_up(until) {
+        if link.chance(faults.left_open) || !self.log.broker.is_up(until).await {
             return Err(self.lost("the transaction is left open"));
         }
         if link.chance(faults.aborted) {
-            self.end(false)?;
+            self.end(false).await?;
             link.say(&format!("{} epoch {}: aborted", self.id, self.epoch));
             return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
         }
-        self.end(true)?;
+        self.end(true).await?;
         let rows: Vec<String> = progress.iter().map(|row| format!("{}:{}", row.group, row.batch)).collect();
         let (id, epoch) = (&self.id, self.epoch);
         link.say(&format!("{id} epoch {epoch}: sent {} records, [{}]", outgoing.len(), rows.join(" ")));
-        self.log.pass("committing a transaction")?;
+        self.log.pass("committing a transaction").await?;
         if self.log.broker.tells_abort() {
             return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
         }
@@ -106,6 +107,17 @@ impl Writer for MemoryWriter {
             return Err(self.lost("the answer to the commit is lost"));
         }
         Ok(())
+    }
+}
+
+impl AsyncWriter for MemoryWriter {
+    fn transact<'a>(
+        &'a mut self,
+        outgoing: &'a [&'a Outgoing],
+        progress: &'a [ProgressRow],
+        deadline: Duration,
+    ) -> Asked<'a, ()> {
+        Box::pin(self.run(outgoing, progress, deadline))
     }
 }
 

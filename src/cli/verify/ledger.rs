@@ -6,7 +6,7 @@
 
 use super::Failure;
 use super::reading::DEADLINE;
-use crate::cluster::Job;
+use crate::cli::worlds::Worlds;
 use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow};
 use crate::protocol::halt::HaltKind;
 
@@ -16,7 +16,7 @@ pub(super) struct Ledger {
     pub(super) frontier: Vec<FrontierRow>,
 }
 
-pub(super) fn read(job: &Job) -> Result<Ledger, Failure> {
+pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
         Failure::new(HaltKind::Internal, format!("cannot start the tokio runtime: {error}"))
@@ -45,7 +45,7 @@ pub(super) fn read(job: &Job) -> Result<Ledger, Failure> {
     }
 }
 
-fn not_run(job: &Job) -> Failure {
+fn not_run(job: &Worlds) -> Failure {
     let text = format!(
         "the ledger knows no job \"{}\": it has not run yet, or database.url names another database",
         job.spec.name

@@ -13,20 +13,20 @@ use crate::operator::exchange::owned_groups;
 use crate::protocol::halt::{Halt, HaltKind};
 
 /// Claims all key groups.
-pub(super) fn all(setup: &StartSetup) -> Result<Vec<(KeyGroup, Incarnation)>, Stopped> {
+pub(super) async fn all(setup: &StartSetup) -> Result<Vec<(KeyGroup, Incarnation)>, Stopped> {
     let groups = owned_groups(setup.spec.key_groups, 0, 1);
-    let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await)?;
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await).await?;
     Ok(rows.into_iter().map(|row| (row.group, row.incarnation)).collect())
 }
 
 /// The rows of this worker's key groups. Nobody but this instance can change them as long as its claim stands.
-pub(super) fn rows_of_mine(
+pub(super) async fn rows_of_mine(
     setup: &StartSetup,
     claims: &[(KeyGroup, Incarnation)],
 ) -> Result<Vec<PositionRow>, Stopped> {
     let groups = owned_groups(setup.spec.key_groups, setup.worker, setup.workers);
     let mine: Vec<_> = claims.iter().copied().filter(|(group, _)| groups.contains(group)).collect();
-    let rows = standing(setup, &mine)?;
+    let rows = standing(setup, &mine).await?;
     if rows.len() == groups.len() {
         return Ok(rows);
     }
@@ -36,11 +36,11 @@ pub(super) fn rows_of_mine(
 
 /// The rows of these claims, if they stand. Asked behind each initialisation of a producer, before it sends: whoever
 /// claims later takes over its transactional id, too.
-pub(super) fn standing(
+pub(super) async fn standing(
     setup: &StartSetup,
     claims: &[(KeyGroup, Incarnation)],
 ) -> Result<Vec<PositionRow>, Stopped> {
-    let mut now = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
+    let mut now = setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await?;
     let stands = |(group, incarnation): &(KeyGroup, Incarnation)| {
         now.iter().any(|row| row.group == *group && row.incarnation == *incarnation)
     };

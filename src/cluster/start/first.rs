@@ -7,7 +7,7 @@
 //! ledger is the truth.
 
 use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
-use crate::database::{ErrorClass, FrontierRow, JobRow, PositionRow};
+use crate::database::{ErrorClass, FrontierRow, JobRow, PositionRow, Session};
 use crate::job::Start;
 use crate::kafka::progress_topic_name;
 use crate::model::{BatchNumber, NextOffset, Offset, Place, TopicPartition};
@@ -15,9 +15,9 @@ use crate::operator::exchange::owns;
 use crate::protocol::halt::{Halt, HaltKind};
 
 /// All partitions of the job's topics.
-pub(super) fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stopped> {
+pub(super) async fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stopped> {
     let topics = &setup.spec.source.topics;
-    let counts = setup.patience.log(|| setup.log.partition_counts(topics, DEADLINE))?;
+    let counts = setup.patience.log(async || setup.log.partition_counts(topics, DEADLINE).await).await?;
     let mut partitions = Vec::new();
     for ((topic, name), count) in (0_u16..).zip(topics).zip(counts) {
         let count = count.ok_or_else(|| missing_topic("source.topics", name))?;
@@ -27,8 +27,10 @@ pub(super) fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stop
     let letters =
         setup.spec.rejects.dead_letter_topic.clone().map(|name| ("rejects.dead_letter_topic", name));
     for (key, name) in output.into_iter().chain(letters) {
-        let counts =
-            setup.patience.log(|| setup.log.partition_counts(std::slice::from_ref(&name), DEADLINE))?;
+        let counts = setup
+            .patience
+            .log(async || setup.log.partition_counts(std::slice::from_ref(&name), DEADLINE).await)
+            .await?;
         if !matches!(counts.as_slice(), [Some(_)]) {
             return Err(missing_topic(key, &name).into());
         }
@@ -44,36 +46,39 @@ fn missing_topic(key: &str, name: &str) -> Halt {
 }
 
 /// The ledger's tables, the job's row, and the progress topic; once per cluster.
-pub(super) fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
-    setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await)?;
-    let begun = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await)?;
+pub(super) async fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
+    setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await).await?;
+    let begun = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await).await?;
     if setup.spec.sends() {
         if begun.is_some() {
-            progress_is_there(setup)?;
+            progress_is_there(setup).await?;
         }
-        setup.patience.log(|| setup.log.create_progress_topic(DEADLINE))?;
+        setup.patience.log(async || setup.log.create_progress_topic(DEADLINE).await).await?;
     }
     match begun {
-        Some(row) => fits(setup, &row),
+        Some(row) => fits(setup, &row).await,
         None => {
-            let rows = first_positions(setup, partitions)?;
-            setup.patience.ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)?;
+            let rows = first_positions(setup, partitions).await?;
+            setup
+                .patience
+                .ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)
+                .await?;
             // Last: the row says that the job has begun.
-            let row = begin_job(setup, &new_job_row(&setup.spec))?;
-            fits(setup, &row)
+            let row = begin_job(setup, &new_job_row(&setup.spec)).await?;
+            fits(setup, &row).await
         }
     }
 }
 
 /// A progress topic that is gone is not made anew where a batch was ever to be sent: an empty one says that nothing was,
 /// and what the outbox still holds would be sent again.
-fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
+async fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
     let name = [progress_topic_name(&setup.spec.name)];
-    let counts = setup.patience.log(|| setup.log.partition_counts(&name, DEADLINE))?;
+    let counts = setup.patience.log(async || setup.log.partition_counts(&name, DEADLINE).await).await?;
     if !matches!(counts.as_slice(), [None]) {
         return Ok(());
     }
-    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await)?;
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await?;
     if rows.iter().all(|row| row.output_batch == BatchNumber(0)) {
         return Ok(());
     }
@@ -88,25 +93,31 @@ fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
 
 /// Writes the job's row. An earlier attempt may have written it and its answer been lost, or another instance that
 /// starts just now: what is there counts.
-fn begin_job(setup: &StartSetup, row: &JobRow) -> Result<JobRow, Stopped> {
-    setup.patience.ledger(&setup.ledger, async |session| {
+async fn begin_job(setup: &StartSetup, row: &JobRow) -> Result<JobRow, Stopped> {
+    let begin = async |session: &mut dyn Session| {
         let refused = match session.create_job(row).await {
             Ok(()) => return Ok(row.clone()),
             Err(error) if error.class == ErrorClass::Reject => error,
             Err(error) => return Err(error),
         };
         session.job_row().await?.ok_or(refused)
-    })
+    };
+    setup.patience.ledger(&setup.ledger, begin).await
 }
 
-fn first_positions(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<Vec<FrontierRow>, Stopped> {
+async fn first_positions(
+    setup: &StartSetup,
+    partitions: &[TopicPartition],
+) -> Result<Vec<FrontierRow>, Stopped> {
     let group = match setup.spec.source.start {
-        Start::Group => setup.patience.log(|| setup.log.group_positions(partitions, DEADLINE))?,
+        Start::Group => {
+            setup.patience.log(async || setup.log.group_positions(partitions, DEADLINE).await).await?
+        }
         Start::Earliest | Start::Latest => Vec::new(),
     };
     let mut rows = Vec::with_capacity(partitions.len());
     for at in partitions {
-        let (first, end) = setup.patience.log(|| setup.log.ends(*at, DEADLINE))?;
+        let (first, end) = setup.patience.log(async || setup.log.ends(*at, DEADLINE).await).await?;
         let committed = group.iter().find(|(of, _)| of == at).map(|(_, next)| *next);
         let next = match setup.spec.source.start {
             Start::Earliest => NextOffset(first.0),
@@ -132,7 +143,7 @@ fn nothing_committed(setup: &StartSetup, at: TopicPartition) -> Halt {
 }
 
 /// Whether the job may go on with this ledger.
-fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
+async fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
     if row.key_groups != setup.spec.key_groups {
         let text = format!(
             "job.key_groups is {}, and the ledger of job \"{}\" was begun with {}: it is fixed for a job's life, since \
@@ -145,7 +156,7 @@ fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
     if row.fingerprint == fingerprint {
         return Ok(());
     }
-    if let Some(place) = in_doubt(setup)? {
+    if let Some(place) = in_doubt(setup).await? {
         let text = format!(
             "the job file's topics or keys have changed since the last run, and that run ended with work beyond the \
              frontier ({place}): with other keys it would be handled in other key groups, and twice. Start with the \
@@ -153,13 +164,13 @@ fn fits(setup: &StartSetup, row: &JobRow) -> Result<(), Stopped> {
         );
         return Err(Halt::new(HaltKind::Misconfigured, text).into());
     }
-    setup.patience.ledger(&setup.ledger, async |session| session.set_fingerprint(&fingerprint).await)
+    setup.patience.ledger(&setup.ledger, async |session| session.set_fingerprint(&fingerprint).await).await
 }
 
 /// A key group with work beyond the job's frontier: after a clean end there is none.
-fn in_doubt(setup: &StartSetup) -> Result<Option<String>, Stopped> {
-    let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
-    for row in setup.patience.ledger(&setup.ledger, async |session| session.positions().await)? {
+async fn in_doubt(setup: &StartSetup) -> Result<Option<String>, Stopped> {
+    let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
+    for row in setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await? {
         if let Some(place) = beyond(setup, &row, &frontier)? {
             return Ok(Some(place));
         }
@@ -185,7 +196,7 @@ pub(super) fn beyond(
 }
 
 /// Where this worker reads its partitions from.
-pub(super) fn positions(
+pub(super) async fn positions(
     setup: &StartSetup,
     partitions: &[TopicPartition],
     frontier: &[FrontierRow],
@@ -195,7 +206,7 @@ pub(super) fn positions(
         u64::try_from(at.partition).is_ok_and(|partition| owns(partition, setup.worker, setup.workers))
     });
     for at in mine {
-        let (first, end) = setup.patience.log(|| setup.log.ends(*at, DEADLINE))?;
+        let (first, end) = setup.patience.log(async || setup.log.ends(*at, DEADLINE).await).await?;
         let next = match row_of(frontier, setup.spec.topic_of(*at), at.partition) {
             Some(row) => row.next,
             // Added since the first start: whatever it holds is new to the job.

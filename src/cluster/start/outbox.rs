@@ -7,7 +7,7 @@
 use super::first::beyond;
 use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
 use crate::database::{FrontierRow, JobRow, OutboxRow, PositionRow};
-use crate::kafka::{LogErrorClass, ProgressRow, Writer};
+use crate::kafka::{AsyncWriter, LogErrorClass, ProgressRow};
 use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::gate::Outputs;
 use crate::operator::sink::EmitterSetup;
@@ -21,9 +21,9 @@ type Emitted = BTreeMap<KeyGroup, BatchNumber>;
 const RECORDS_MAX: usize = 10_000;
 
 /// Sends what the outbox has and Kafka has not. The number says how many batches that were.
-pub(super) fn send(
+pub(super) async fn send(
     setup: &StartSetup,
-    writer: Option<Box<dyn Writer>>,
+    writer: Option<Box<dyn AsyncWriter>>,
     job: &JobRow,
     rows: &[PositionRow],
 ) -> Result<(Option<EmitterSetup>, Emitted, usize), Stopped> {
@@ -32,13 +32,14 @@ pub(super) fn send(
     let claims: Vec<_> = rows.iter().map(|row| (row.group, row.incarnation)).collect();
     let mut sent = 0;
     loop {
-        claim::standing(setup, &claims)?;
-        let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await)?;
-        let mut emitted = progress(setup, job, &groups)?;
+        claim::standing(setup, &claims).await?;
+        let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
+        let mut emitted = progress(setup, job, &groups).await?;
         see_progress(setup, rows, &frontier, &emitted)?;
-        let outbox = setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await)?;
+        let outbox =
+            setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await).await?;
         let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;
-        match send_all(&mut *writer, &missing, job) {
+        match send_all(&mut *writer, &missing, job).await {
             Ok(()) => {
                 sent += missing.len();
                 emitted.extend(missing.iter().map(|(group, batch, _)| (*group, *batch)));
@@ -56,18 +57,20 @@ pub(super) fn send(
                 // Unknown how far it came: a new producer decides what was open, and the progress topic tells.
                 drop(writer);
                 let mut first = Some(error);
-                writer = setup.patience.log(|| match first.take() {
+                let id = transactional_id(setup);
+                let rebuild = async || match first.take() {
                     Some(error) => Err(error),
-                    None => setup.log.writer(&transactional_id(setup), DEADLINE),
-                })?;
+                    None => setup.log.writer(&id, DEADLINE).await,
+                };
+                writer = setup.patience.log(rebuild).await?;
             }
         }
     }
 }
 
-fn progress(setup: &StartSetup, job: &JobRow, groups: &[KeyGroup]) -> Result<Emitted, Stopped> {
+async fn progress(setup: &StartSetup, job: &JobRow, groups: &[KeyGroup]) -> Result<Emitted, Stopped> {
     let mut emitted = Emitted::new();
-    for row in setup.patience.log(|| setup.log.progress(DEADLINE))? {
+    for row in setup.patience.log(async || setup.log.progress(DEADLINE).await).await? {
         if row.ledger_id != job.ledger_id {
             let text = format!(
                 "the progress topic of job \"{}\" was written under another ledger: the ledger's tables were emptied, or \
@@ -139,7 +142,11 @@ fn missing(
     wanted.map(read).collect()
 }
 
-fn send_all(writer: &mut dyn Writer, missing: &Missing, job: &JobRow) -> Result<(), crate::kafka::LogError> {
+async fn send_all(
+    writer: &mut dyn AsyncWriter,
+    missing: &Missing,
+    job: &JobRow,
+) -> Result<(), crate::kafka::LogError> {
     let mut rest = missing.as_slice();
     while !rest.is_empty() {
         let mut records = 0;
@@ -153,7 +160,7 @@ fn send_all(writer: &mut dyn Writer, missing: &Missing, job: &JobRow) -> Result<
         let newest: Emitted = now.iter().map(|(group, batch, _)| (*group, *batch)).collect();
         let row = |(group, batch)| ProgressRow { group, batch, ledger_id: job.ledger_id.clone() };
         let progress: Vec<ProgressRow> = newest.into_iter().map(row).collect();
-        writer.transact(&outgoing, &progress, DEADLINE)?;
+        writer.transact(&outgoing, &progress, DEADLINE).await?;
         rest = later;
     }
     Ok(())

@@ -8,8 +8,9 @@ use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep, timeout};
 
 /// Why a start did not come to its end.
 #[derive(Debug)]
@@ -31,7 +32,6 @@ pub(in crate::cluster) struct Patience {
     pub(in crate::cluster) board: Arc<Board>,
     /// Raised: give up.
     pub(in crate::cluster) cancelled: Arc<AtomicBool>,
-    pub(in crate::cluster) runtime: Arc<tokio::runtime::Runtime>,
     /// How long an outage may last.
     pub(in crate::cluster) limit: Option<Duration>,
 }
@@ -41,20 +41,27 @@ const PAUSE_MAX: Duration = Duration::from_millis(1_500);
 
 impl Patience {
     /// Asks the log until it answers.
-    pub(super) fn log<T>(&self, mut ask: impl FnMut() -> Result<T, LogError>) -> Result<T, Stopped> {
-        self.insist(World::Broker, || ask().map_err(log_trouble))
+    pub(super) async fn log<T>(
+        &self,
+        mut ask: impl AsyncFnMut() -> Result<T, LogError>,
+    ) -> Result<T, Stopped> {
+        self.insist(World::Broker, async || ask().await.map_err(log_trouble)).await
     }
 
     /// Asks the ledger until it answers.
-    pub(super) fn ledger<T>(
+    pub(super) async fn ledger<T>(
         &self,
         client: &LedgerClient,
         ask: impl AsyncFn(&mut dyn Session) -> Result<T, DatabaseError>,
     ) -> Result<T, Stopped> {
-        self.insist(World::Database, || self.runtime.block_on(client.ask(&ask)))
+        self.insist(World::Database, async || client.ask(&ask).await).await
     }
 
-    fn insist<T>(&self, world: World, mut ask: impl FnMut() -> Result<T, Trouble>) -> Result<T, Stopped> {
+    async fn insist<T>(
+        &self,
+        world: World,
+        mut ask: impl AsyncFnMut() -> Result<T, Trouble>,
+    ) -> Result<T, Stopped> {
         let begun = Instant::now();
         let mut pause = PAUSE_FIRST;
         let mut held = false;
@@ -62,7 +69,7 @@ impl Patience {
             if self.cancelled.load(Ordering::Relaxed) {
                 return Err(Stopped::Cancelled);
             }
-            match ask() {
+            match ask().await {
                 Ok(answer) => {
                     if held {
                         self.board.resumes(world);
@@ -78,7 +85,7 @@ impl Patience {
                     }
                     self.board.holds(world, &said);
                     held = true;
-                    std::thread::sleep(pause);
+                    sleep(pause).await;
                     pause = (pause * 2).min(PAUSE_MAX);
                 }
             }
@@ -86,15 +93,13 @@ impl Patience {
     }
 
     /// Waits for the worker's next word.
-    pub(super) fn next_word(&self, words: &Receiver<Word>) -> Result<Word, Stopped> {
+    pub(super) async fn next_word(&self, words: &mut mpsc::Receiver<Word>) -> Result<Word, Stopped> {
         loop {
-            match words.recv_timeout(Duration::from_millis(50)) {
-                Ok(word) => return Ok(word),
-                Err(RecvTimeoutError::Disconnected) => return Err(Stopped::Cancelled),
-                Err(RecvTimeoutError::Timeout) if self.cancelled.load(Ordering::Relaxed) => {
-                    return Err(Stopped::Cancelled);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+            match timeout(Duration::from_millis(50), words.recv()).await {
+                Ok(Some(word)) => return Ok(word),
+                Ok(None) => return Err(Stopped::Cancelled),
+                Err(_elapsed) if self.cancelled.load(Ordering::Relaxed) => return Err(Stopped::Cancelled),
+                Err(_elapsed) => {}
             }
         }
     }

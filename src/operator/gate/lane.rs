@@ -13,6 +13,7 @@ use super::{GateSetup, Queued, Sender};
 use crate::database::{Advance, Database, DatabaseError, ErrorClass, Row, Session};
 use crate::job::{JobSpec, Missing, Statement, Step};
 use crate::model::{BatchNumber, Body, Incarnation, KeyGroup, Timestamp, Value};
+use crate::operator::host::Host;
 use crate::operator::prober::Prober;
 use crate::protocol::gate::Transaction;
 use crate::protocol::halt::{Halt, HaltKind};
@@ -68,10 +69,10 @@ impl Work {
 pub(super) struct Lane(mpsc::Sender<Command>);
 
 impl Lane {
-    pub(super) fn start(lane: usize, work: &Work, runtime: &tokio::runtime::Handle) -> Lane {
+    pub(super) fn start(lane: usize, work: &Work, host: &Host) -> Lane {
         // One command at a time is the machine's rule; one place is enough.
         let (sender, commands) = mpsc::channel(1);
-        runtime.spawn(serve(lane, work.clone(), commands));
+        host.spawn(serve(lane, work.clone(), commands));
         Lane(sender)
     }
 

@@ -1,4 +1,4 @@
-//! Emitter: the thread that owns the transactional producer, so that the worker never waits for Kafka.
+//! Emitter: owns the transactional producer on a thread of its own, so that the worker never waits for Kafka.
 //!
 //! In:        batches to send, or "build a new producer"     Out: one report per command
 //! Holds:     the producer while it is good; none through an outage, for a producer with records in its queue burns a core
@@ -7,22 +7,23 @@
 //! Not here:  no decision (protocol::sink)
 
 use super::StoredBatch;
-use crate::kafka::{Log, LogError, LogErrorClass, ProgressRow, Writer};
+use crate::kafka::{AsyncLog, AsyncWriter, LogError, LogErrorClass, ProgressRow};
 use crate::model::{BatchNumber, KeyGroup};
+use crate::operator::host::Host;
 use crate::operator::mailbox::Sender;
 use crate::operator::prober::Prober;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
+use tokio::sync::mpsc;
 
 /// What the emitter needs.
 pub struct EmitterSetup {
     /// Where it sends.
-    pub log: Arc<dyn Log>,
+    pub log: Arc<dyn AsyncLog>,
     /// The producer that the start has built.
-    pub writer: Box<dyn Writer>,
+    pub writer: Box<dyn AsyncWriter>,
     /// This worker's transactional id.
     pub transactional_id: String,
     /// The ledger that the batch numbers belong to.
@@ -53,15 +54,20 @@ pub(super) enum Report {
 /// How long a transaction, and the building of a producer, may take before it counts as an outage.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(15);
 
-/// The sink's end. Dropping it ends the thread after its command.
-pub(super) struct Emitter(SyncSender<Command>);
+/// The sink's end. Dropping it ends the emitter after its command.
+pub(super) struct Emitter(mpsc::Sender<Command>);
 
 impl Emitter {
-    pub(super) fn start(setup: EmitterSetup, reports: Sender<Report>, prober: Arc<Prober>) -> Emitter {
-        let (sender, commands) = sync_channel(1);
-        let thread = std::thread::Builder::new().name(setup.transactional_id.clone());
+    pub(super) fn start(
+        setup: EmitterSetup,
+        reports: Sender<Report>,
+        prober: Arc<Prober>,
+        host: &Host,
+    ) -> Emitter {
+        let (sender, commands) = mpsc::channel(1);
         let failed = reports.clone();
-        if let Err(error) = thread.spawn(move || serve(setup, &commands, &reports, &prober)) {
+        let name = setup.transactional_id.clone();
+        if let Err(error) = host.spawn_blocking(name, move || serve(setup, commands, reports, prober)) {
             let halt = Halt::new(
                 HaltKind::Internal,
                 format!("cannot start the thread that sends to Kafka: {error}"),
@@ -77,19 +83,24 @@ impl Emitter {
     }
 }
 
-fn serve(setup: EmitterSetup, commands: &Receiver<Command>, reports: &Sender<Report>, prober: &Arc<Prober>) {
+async fn serve(
+    setup: EmitterSetup,
+    mut commands: mpsc::Receiver<Command>,
+    reports: Sender<Report>,
+    prober: Arc<Prober>,
+) {
     let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
     let mut writer = Some(writer);
-    while let Ok(command) = commands.recv() {
+    while let Some(command) = commands.recv().await {
         let question = prober.ask();
         let report = match command {
             Command::Emit { batches, aborted } => {
-                std::thread::sleep(pause(aborted));
-                emit(&mut writer, batches, &ledger_id)
+                tokio::time::sleep(pause(aborted)).await;
+                emit(&mut writer, batches, &ledger_id).await
             }
             Command::Rebuild => {
                 writer = None;
-                match rebuild(&*log, &transactional_id, &ledger_id, &groups) {
+                match rebuild(&*log, &transactional_id, &ledger_id, &groups).await {
                     Ok((new, progress)) => {
                         writer = Some(new);
                         Report::Rebuilt(progress)
@@ -112,10 +123,14 @@ fn pause(aborted: u32) -> Duration {
     }
 }
 
-fn emit(writer: &mut Option<Box<dyn Writer>>, batches: Arc<Vec<StoredBatch>>, ledger_id: &str) -> Report {
+async fn emit(
+    writer: &mut Option<Box<dyn AsyncWriter>>,
+    batches: Arc<Vec<StoredBatch>>,
+    ledger_id: &str,
+) -> Report {
     let outgoing: Vec<_> = batches.iter().flat_map(|batch| &batch.outputs.records).collect();
     let result = match writer {
-        Some(writer) => writer.transact(&outgoing, &progress_of(&batches, ledger_id), DEADLINE),
+        Some(writer) => writer.transact(&outgoing, &progress_of(&batches, ledger_id), DEADLINE).await,
         None => return Report::Lost { said: "there is no producer".to_owned() },
     };
     let Err(error) = result else { return Report::Committed { batches } };
@@ -137,12 +152,17 @@ fn progress_of(batches: &[StoredBatch], ledger_id: &str) -> Vec<ProgressRow> {
     newest.into_iter().map(row).collect()
 }
 
-type Built = (Box<dyn Writer>, BTreeMap<KeyGroup, BatchNumber>);
+type Built = (Box<dyn AsyncWriter>, BTreeMap<KeyGroup, BatchNumber>);
 
-fn rebuild(log: &dyn Log, id: &str, ledger_id: &str, groups: &[KeyGroup]) -> Result<Built, Report> {
+async fn rebuild(
+    log: &dyn AsyncLog,
+    id: &str,
+    ledger_id: &str,
+    groups: &[KeyGroup],
+) -> Result<Built, Report> {
     let out = |error: LogError| trouble(error, |said| Report::NotRebuilt { said });
-    let writer = log.writer(id, DEADLINE).map_err(out)?;
-    let rows = log.progress(DEADLINE).map_err(out)?;
+    let writer = log.writer(id, DEADLINE).await.map_err(out)?;
+    let rows = log.progress(DEADLINE).await.map_err(out)?;
     let mut progress = BTreeMap::new();
     for row in rows.into_iter().filter(|row| groups.contains(&row.group)) {
         if row.ledger_id != ledger_id {

@@ -1,4 +1,4 @@
-//! Reader: the thread that asks Kafka, so that the worker never waits for it.
+//! Reader: asks Kafka on a thread of its own, so that the worker never waits for it.
 //!
 //! In:        a worker's partitions and where to begin     Out: handfuls of records to the source's mailbox
 //! Holds:     one handful; librdkafka prefetches a few MiB beside it
@@ -6,21 +6,23 @@
 //! Fails:     broker out -> says so and asks again; position gone, rights, wrong topic -> halt
 //! Not here:  epochs
 
-use crate::kafka::{Log, LogError, LogErrorClass, ReadRecord, Reader};
+use crate::kafka::{AsyncLog, AsyncReader, LogError, LogErrorClass, ReadRecord};
 use crate::model::{NextOffset, TopicPartition};
 use crate::operator::budget::Budget;
+use crate::operator::host::Host;
 use crate::operator::mailbox::Sender;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// What a reader needs.
 pub struct ReaderSetup {
     /// Where it reads.
-    pub log: Arc<dyn Log>,
+    pub log: Arc<dyn AsyncLog>,
     /// Its partitions, and the first offset to read of each.
     pub from: Vec<(TopicPartition, NextOffset)>,
     /// Where it ends; none: it reads on for ever.
@@ -35,6 +37,8 @@ pub struct ReaderSetup {
     pub board: Arc<Board>,
     /// The worker's number within its process.
     pub worker: usize,
+    /// Where it runs.
+    pub host: Host,
 }
 
 /// Some records, and what they cover.
@@ -68,7 +72,7 @@ pub enum Feed {
     Halt(Halt),
 }
 
-/// Keeps the reader's thread going; dropping it ends the thread at its next look.
+/// Keeps the reader going; dropping it ends the reader at its next look.
 pub(super) struct Running(Arc<AtomicBool>);
 
 impl Drop for Running {
@@ -77,13 +81,13 @@ impl Drop for Running {
     }
 }
 
-/// Starts the thread.
+/// Starts it.
 pub(super) fn spawn(setup: ReaderSetup, feed: Sender<Feed>) -> Running {
     let over = Arc::new(AtomicBool::new(false));
     let running = Running(Arc::clone(&over));
     let failed = feed.clone();
-    let thread = std::thread::Builder::new().name(format!("reader-{}", setup.worker));
-    if let Err(error) = thread.spawn(move || run(&setup, &feed, &over)) {
+    let (name, host) = (format!("reader-{}", setup.worker), setup.host.clone());
+    if let Err(error) = host.spawn_blocking(name, move || async move { run(&setup, &feed, &over).await }) {
         failed.send(Feed::Halt(Halt::new(
             HaltKind::Internal,
             format!("cannot start a reader thread: {error}"),
@@ -96,11 +100,11 @@ const WAIT: Duration = Duration::from_millis(100);
 const RECORDS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 512 << 10;
 
-fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
+async fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
     let stopped = || over.load(Ordering::Relaxed) || setup.drain.load(Ordering::Relaxed);
-    match open(setup, &stopped) {
+    match open(setup, &stopped).await {
         Ok(Some(mut reader)) => {
-            if let Err(halt) = read_on(setup, &mut *reader, feed, &stopped) {
+            if let Err(halt) = read_on(setup, &mut *reader, feed, &stopped).await {
                 return feed.send(Feed::Halt(halt));
             }
         }
@@ -111,32 +115,32 @@ fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
 }
 
 /// Opens the reader, as often as it takes; none when there is nothing to read or the job stops first.
-fn open(setup: &ReaderSetup, stopped: &dyn Fn() -> bool) -> Result<Option<Box<dyn Reader>>, Halt> {
+async fn open(setup: &ReaderSetup, stopped: &dyn Fn() -> bool) -> Result<Option<Box<dyn AsyncReader>>, Halt> {
     while !setup.from.is_empty() && !stopped() {
         match setup.log.reader(&setup.from) {
             Ok(reader) => return Ok(Some(reader)),
-            Err(error) => meet(setup, &error)?,
+            Err(error) => meet(setup, &error).await?,
         }
     }
     Ok(None)
 }
 
-fn read_on(
+async fn read_on(
     setup: &ReaderSetup,
-    reader: &mut dyn Reader,
+    reader: &mut dyn AsyncReader,
     feed: &Sender<Feed>,
     stopped: &dyn Fn() -> bool,
 ) -> Result<(), Halt> {
     let mut positions: BTreeMap<TopicPartition, NextOffset> = setup.from.iter().copied().collect();
     let mut outage = None;
     while !stopped() && !reached(setup, &positions) {
-        if !setup.budget.wait_for_room(WAIT) {
+        if !setup.budget.wait_for_room(WAIT).await {
             continue;
         }
-        match reader.read(RECORDS_MAX, BYTES_MAX, WAIT) {
+        match reader.read(RECORDS_MAX, BYTES_MAX, WAIT).await {
             Ok(records) => {
                 if let Some(since) = outage
-                    && is_over(setup, since, &records)?
+                    && is_over(setup, since, &records).await?
                 {
                     outage = None;
                     setup.board.resumes(World::Broker);
@@ -148,7 +152,7 @@ fn read_on(
             }
             Err(error) => {
                 let since = *outage.get_or_insert_with(Instant::now);
-                meet(setup, &error)?;
+                meet(setup, &error).await?;
                 give_up_after(setup, since, &error.message)?;
             }
         }
@@ -173,7 +177,7 @@ fn give_up_after(setup: &ReaderSetup, since: Instant, said: &str) -> Result<(), 
 
 /// Whether the broker is back. The client says nothing while it is out, and nothing when it is back and idle: now and
 /// then it is asked.
-fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Result<bool, Halt> {
+async fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Result<bool, Halt> {
     const PROBE: Duration = Duration::from_secs(1);
     if !records.is_empty() {
         return Ok(true);
@@ -181,7 +185,7 @@ fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Resul
     if since.elapsed() < PROBE {
         return Ok(false);
     }
-    match setup.log.probe(PROBE) {
+    match setup.log.probe(PROBE).await {
         Ok(()) => Ok(true),
         Err(error) => give_up_after(setup, since, &error.message).map(|()| false),
     }
@@ -196,7 +200,7 @@ fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>
 /// Accounts for what was read, and finds the positions that moved.
 fn cover(
     setup: &ReaderSetup,
-    reader: &dyn Reader,
+    reader: &dyn AsyncReader,
     mut records: Vec<ReadRecord>,
     positions: &mut BTreeMap<TopicPartition, NextOffset>,
 ) -> Handful {
@@ -221,7 +225,7 @@ fn cover(
     Handful { covered: Covered { positions: moved, records: records.len(), bytes }, records }
 }
 
-fn lag(reader: &dyn Reader, positions: &BTreeMap<TopicPartition, NextOffset>) -> i64 {
+fn lag(reader: &dyn AsyncReader, positions: &BTreeMap<TopicPartition, NextOffset>) -> i64 {
     let behind = |(at, position): (&TopicPartition, &NextOffset)| {
         reader.known_end(*at).map_or(0, |end| end.0.saturating_sub(position.0).max(0))
     };
@@ -229,11 +233,11 @@ fn lag(reader: &dyn Reader, positions: &BTreeMap<TopicPartition, NextOffset>) ->
 }
 
 /// What an error means to a reader: ask again, or halt.
-fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
+async fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
     let kind = match error.class {
         LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::TooLarge => {
             setup.board.holds(World::Broker, &error.message);
-            std::thread::sleep(WAIT);
+            tokio::time::sleep(WAIT).await;
             return Ok(());
         }
         LogErrorClass::PositionGone | LogErrorClass::Fenced => HaltKind::Fenced,
