@@ -60,11 +60,6 @@ impl Stepped {
         }
     }
 
-    /// Waits until a task of the process has something for a worker.
-    pub async fn stirred(&self) {
-        self.host.stirred().await;
-    }
-
     /// How the process ended; none: a worker is still at work.
     pub fn ended(&self) -> Option<Ended> {
         let ends: Option<Vec<&Ended>> = self.workers.iter().map(|stepping| stepping.ended.as_ref()).collect();

@@ -30,7 +30,7 @@ enum Kind {
 
 struct Simulated {
     tasks: Mutex<Vec<AbortHandle>>,
-    stirred: Notify,
+    stirred: Arc<Notify>,
     chance: AtomicU64,
 }
 
@@ -50,10 +50,10 @@ impl Host {
     }
 
     /// A simulated process: all of it must be called from within one [`tokio::task::LocalSet`], and nothing that it runs
-    /// may block. `seed` decides what is left to chance.
-    pub fn simulated(seed: u64) -> Host {
+    /// may block. `seed` decides what is left to chance; `stirred` is told whenever one of its workers has something to do.
+    pub fn simulated(seed: u64, stirred: Arc<Notify>) -> Host {
         let simulated =
-            Simulated { tasks: Mutex::default(), stirred: Notify::new(), chance: AtomicU64::new(seed | 1) };
+            Simulated { tasks: Mutex::default(), stirred, chance: AtomicU64::new(seed) };
         Host(Kind::Simulated(Arc::new(simulated)))
     }
 
@@ -113,14 +113,6 @@ impl Host {
         match &self.0 {
             Kind::Real(_) => Chance(None),
             Kind::Simulated(simulated) => Chance(Some(Arc::clone(simulated))),
-        }
-    }
-
-    /// Waits until an operator was woken. Only for a simulated process; in a real one, for ever.
-    pub async fn stirred(&self) {
-        match &self.0 {
-            Kind::Real(_) => std::future::pending().await,
-            Kind::Simulated(simulated) => simulated.stirred.notified().await,
         }
     }
 

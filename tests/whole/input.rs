@@ -68,10 +68,24 @@ impl Input {
             self.sent.push(Sent { source: format!("{topic}/{partition}/{offset}"), event: Some(event) });
         }
     }
+
+    /// Produces so many readable records of keys that nobody has sent before, to a partition of the first topic that was
+    /// added to it.
+    pub fn produce_added(&mut self, broker: &Broker, random: &mut Random, records: usize) {
+        for _ in 0..records {
+            self.produce_key(broker, ADDED + 2 * random.below(3), 1);
+        }
+    }
 }
+
+/// From here on keys are in the partition that is added.
+const ADDED: u64 = 1001;
 
 /// The partition of a key.
 fn place(key: u64) -> (&'static str, i32) {
+    if key >= ADDED {
+        return (TOPICS[0].0, TOPICS[0].1);
+    }
     let (topic, partitions) = TOPICS[usize::try_from(key % 2).unwrap()];
     (topic, i32::try_from(key / 2 % u64::try_from(partitions).unwrap()).unwrap())
 }

@@ -1,11 +1,13 @@
 //! The whole job in one process: its real operators, workers and threads, on a log and a database in memory that fail,
 //! freeze and die by seed, and a check of everything that is left behind.
 //!
-//! In:        seeds: a fixed share of them, or `TIDEGATE_SEED=n` for one, or `TIDEGATE_SEEDS=n` for the first n
+//! In:        seeds: a fixed share of them, or `TIDEGATE_SEED=n` for one, or `TIDEGATE_SEEDS=n` for the first n; for
+//!            simulated lives `TIDEGATE_LIFE` and `TIDEGATE_LIVES`
 //! Out:       nothing, or what is wrong, the history of the run, and how to run it again
 //! Order:     several seeds beside each other: a run mostly waits
 //! Fails:     also when it cannot fail: servers that lie must be found out
-//! Not here:  exact replay. The faults of a seed are the same each time; which thread meets them is not
+//! Not here:  exact replay of the lives on threads: a seed's faults are the same each time, which thread meets them is not.
+//!            Simulated lives are replayed step by step
 
 #![allow(
     clippy::unwrap_used,
@@ -26,8 +28,11 @@ mod world;
 // What must be.
 mod check;
 
-// A life by seed.
+// A life by seed, on threads.
 mod life;
+
+// The same on one thread, with a clock that is moved: a seed is replayed exactly.
+mod simulated;
 
 // The tests.
 mod exchange;
