@@ -13,6 +13,7 @@ use super::launch::{Ended, Job, Signals, share};
 use super::worker::{Run, Shared};
 use crate::operator::host::Host;
 use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Instant;
 use timely::WorkerConfig;
@@ -76,6 +77,50 @@ impl Drop for Stepped {
 thread_local! {
     static TO_BUILD: RefCell<Vec<ProcessBuilder>> = const { RefCell::new(Vec::new()) };
     static BUILT: RefCell<Vec<Process>> = const { RefCell::new(Vec::new()) };
+    static BUFFERS: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Memory for a channel, used again by the next process: to get a mebibyte from the system and give it back costs more
+/// than everything that a short-lived process does with it.
+struct Buffer(Vec<u8>);
+
+/// Kept for later, at most.
+const BUFFERS_MAX: usize = 64;
+
+impl Buffer {
+    fn of(bytes: usize) -> Buffer {
+        let kept = BUFFERS.with_borrow_mut(|all| {
+            let fitting = all.iter().position(|buffer| buffer.len() == bytes);
+            fitting.map(|index| all.swap_remove(index))
+        });
+        Buffer(kept.unwrap_or_else(|| vec![0; bytes]))
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let buffer = std::mem::take(&mut self.0);
+        // An error says that the thread is ending.
+        let _ending = BUFFERS.try_with(|all| {
+            let mut all = all.borrow_mut();
+            if all.len() < BUFFERS_MAX {
+                all.push(buffer);
+            }
+        });
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u8];
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
 }
 
 /// The workers' channels, all built on this thread, by index.
@@ -91,7 +136,7 @@ fn allocators(workers: usize) -> Vec<Process> {
                 let built = next.build();
                 BUILT.with_borrow_mut(|all| all.push(built));
             }
-            Box::new(vec![0_u8; bytes])
+            Box::new(Buffer::of(bytes))
         }),
         limit: None,
     };

@@ -52,8 +52,7 @@ impl Host {
     /// A simulated process: all of it must be called from within one [`tokio::task::LocalSet`], and nothing that it runs
     /// may block. `seed` decides what is left to chance; `stirred` is told whenever one of its workers has something to do.
     pub fn simulated(seed: u64, stirred: Arc<Notify>) -> Host {
-        let simulated =
-            Simulated { tasks: Mutex::default(), stirred, chance: AtomicU64::new(seed) };
+        let simulated = Simulated { tasks: Mutex::default(), stirred, chance: AtomicU64::new(seed) };
         Host(Kind::Simulated(Arc::new(simulated)))
     }
 

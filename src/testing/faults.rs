@@ -15,6 +15,8 @@ pub struct LogFaults {
     pub timed_out: u32,
     /// An initialisation is done and the answer is lost.
     pub initialise_answer_lost: u32,
+    /// A reader gives the records before its position once more, up to five of them.
+    pub given_again: u32,
     /// A call takes up to 10 ms longer.
     pub slow: u32,
 }
@@ -52,6 +54,7 @@ impl LogFaults {
             aborted: per_mille,
             timed_out: per_mille,
             initialise_answer_lost: per_mille,
+            given_again: per_mille,
             slow: per_mille,
         }
     }

@@ -77,6 +77,22 @@ impl MemoryReader {
 }
 
 impl MemoryReader {
+    /// What a client does that has lost its connection: it asks from an earlier offset than it has given.
+    fn go_back_a_little(&mut self) {
+        if !self.log.link.chance(self.log.faults.given_again) {
+            return;
+        }
+        let back = i64::try_from(self.log.link.some_of(Duration::from_micros(6)).as_micros()).unwrap_or(0);
+        for (at, place) in &mut self.at {
+            if let Ok(topic) = self.log.topic(*at)
+                && let Some((first, _)) = self.log.broker.ends(topic, at.partition)
+            {
+                place.next = place.next.saturating_sub(back).max(first.0);
+            }
+        }
+        self.log.link.say(&format!("the reader goes back by {back}"));
+    }
+
     async fn read_some(
         &mut self,
         records_max: usize,
@@ -100,6 +116,7 @@ impl MemoryReader {
         });
         let found = found.await;
         self.log.pass("reading").await?;
+        self.go_back_a_little();
         found.unwrap_or_else(|| Ok(Vec::new()))
     }
 }

@@ -96,6 +96,9 @@ pub(super) fn spawn(setup: ReaderSetup, feed: Sender<Feed>) -> Running {
     running
 }
 
+/// Per partition, the offset behind everything that is dealt with.
+type Positions = BTreeMap<TopicPartition, NextOffset>;
+
 const WAIT: Duration = Duration::from_millis(100);
 const RECORDS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 512 << 10;
@@ -131,14 +134,16 @@ async fn read_on(
     feed: &Sender<Feed>,
     stopped: &dyn Fn() -> bool,
 ) -> Result<(), Halt> {
-    let mut positions: BTreeMap<TopicPartition, NextOffset> = setup.from.iter().copied().collect();
+    let mut positions: Positions = setup.from.iter().copied().collect();
+    let mut given = positions.clone();
     let mut outage = None;
     while !stopped() && !reached(setup, &positions) {
         if !setup.budget.wait_for_room(WAIT).await {
             continue;
         }
         match reader.read(RECORDS_MAX, BYTES_MAX, WAIT).await {
-            Ok(records) => {
+            Ok(mut records) => {
+                keep_new(&mut records, &mut given);
                 if let Some(since) = outage
                     && is_over(setup, since, &records).await?
                 {
@@ -159,6 +164,24 @@ async fn read_on(
         setup.board.set_lag(setup.worker, lag(reader, &positions));
     }
     Ok(())
+}
+
+/// Drops what was given before: a client that finds its way back from trouble may begin a little earlier. Behind this
+/// point the order of a partition is a promise, and a record that comes again would end the job.
+fn keep_new(records: &mut Vec<ReadRecord>, given: &mut Positions) {
+    let before = records.len();
+    records.retain(|record| {
+        let next = given.entry(record.at).or_insert(NextOffset(record.offset.0));
+        let is_new = record.offset.0 >= next.0;
+        if is_new {
+            *next = record.offset.next();
+        }
+        is_new
+    });
+    let again = before.saturating_sub(records.len());
+    if again > 0 {
+        tracing::warn!(records = again, "Kafka's client has given records again; they were dropped");
+    }
 }
 
 /// Halts when the job allows no outage of this length.
@@ -191,7 +214,7 @@ async fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) ->
     }
 }
 
-fn reached(setup: &ReaderSetup, positions: &BTreeMap<TopicPartition, NextOffset>) -> bool {
+fn reached(setup: &ReaderSetup, positions: &Positions) -> bool {
     setup.until.as_ref().is_some_and(|until| {
         positions.iter().all(|(at, position)| until.get(at).is_none_or(|end| position >= end))
     })
@@ -202,7 +225,7 @@ fn cover(
     setup: &ReaderSetup,
     reader: &dyn AsyncReader,
     mut records: Vec<ReadRecord>,
-    positions: &mut BTreeMap<TopicPartition, NextOffset>,
+    positions: &mut Positions,
 ) -> Handful {
     if let Some(until) = &setup.until {
         // What came behind the end belongs to the next run.
@@ -225,7 +248,7 @@ fn cover(
     Handful { covered: Covered { positions: moved, records: records.len(), bytes }, records }
 }
 
-fn lag(reader: &dyn AsyncReader, positions: &BTreeMap<TopicPartition, NextOffset>) -> i64 {
+fn lag(reader: &dyn AsyncReader, positions: &Positions) -> i64 {
     let behind = |(at, position): (&TopicPartition, &NextOffset)| {
         reader.known_end(*at).map_or(0, |end| end.0.saturating_sub(position.0).max(0))
     };

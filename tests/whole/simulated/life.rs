@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tidegate::cluster::Ended;
 use tidegate::protocol::halt::HaltKind;
-use tidegate::testing::{DatabaseFaults, History, LogFaults, Outage, Random, Tables};
+use tidegate::testing::{DatabaseFaults, History, Lie, LogFaults, Outage, Random, Tables};
 use tokio::task::LocalSet;
 
 /// What a healthy world may need for anything.
@@ -24,10 +24,18 @@ pub struct Lived {
 
 /// Lives the life of this seed.
 pub fn live(seed: u64) -> Lived {
+    live_with(seed, None)
+}
+
+/// The same with servers that lie.
+pub fn live_with(seed: u64, lie: Option<Lie>) -> Lived {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
     let local = LocalSet::new();
     local.block_on(&runtime.unwrap(), async {
-        let world = if seed % 2 == 0 { World::new() } else { World::with_unique_events() };
+        let world = match lie {
+            None if seed % 2 == 1 => World::with_unique_events(),
+            lie => World::lying(lie),
+        };
         let history = Arc::clone(&world.history);
         let mut life = Life {
             universe: Universe::new(world, seed),

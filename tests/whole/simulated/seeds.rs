@@ -1,10 +1,11 @@
 //! Simulated lives by seed: `TIDEGATE_LIVES=n` lives the first n, `TIDEGATE_LIFE=n` one, and shows its history.
 
-use super::life::live;
+use super::life::{live, live_with};
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use tidegate::testing::Lie;
 
 /// Of a plain `cargo test`.
 const LIVES: u64 = 400;
@@ -84,5 +85,26 @@ fn a_seed_is_replayed_exactly() {
     for seed in 0..20 {
         let (once, again) = (live(seed), live(seed));
         assert_eq!(once.history.text(), again.history.text(), "life {seed}");
+    }
+}
+
+/// A check that cannot fail proves nothing: of each lie some life must tell.
+#[test]
+fn servers_that_lie_are_found_out() {
+    for lie in [
+        Lie::CommitAborts,
+        Lie::AbortCommits,
+        Lie::NoFence,
+        Lie::CommitLosesRows,
+        Lie::CommitForgets,
+        Lie::NoCompare,
+    ] {
+        let finds = |seed| {
+            // An invariant that does not hold any more ends a life by a panic.
+            std::panic::catch_unwind(|| live_with(seed, Some(lie)))
+                .map_or(true, |lived| !lived.wrong.is_empty())
+        };
+        let found = (0..200).find(|seed| finds(*seed));
+        assert!(found.is_some(), "nothing is wrong with {lie:?}");
     }
 }

@@ -44,11 +44,7 @@ impl Universe {
     }
 
     /// Lets everything go on until it is so; `false`: it is not so after this time.
-    pub async fn run_until(
-        &mut self,
-        patience: Duration,
-        mut so: impl FnMut(&mut Universe) -> bool,
-    ) -> bool {
+    pub async fn run_until(&mut self, patience: Duration, mut so: impl FnMut(&mut Universe) -> bool) -> bool {
         let until = Instant::now() + patience;
         let mut rounds = ROUNDS;
         loop {
