@@ -43,7 +43,7 @@ const BETWEEN_OPERATORS: [(&str, &str); 4] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 5] = ["exchange", "budget", "mailbox", "prober", "stop"];
+const SHARED: [&str; 6] = ["exchange", "host", "budget", "mailbox", "prober", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {
