@@ -13,4 +13,4 @@ mod sockets;
 mod start;
 mod worker;
 
-pub use launch::{Cluster, Ended, Job, Signals, run};
+pub use launch::{Cluster, Ended, Job, Signals, run, run_planted};

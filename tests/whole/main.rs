@@ -30,6 +30,7 @@ mod check;
 mod life;
 
 // The tests.
+mod audit;
 mod exchange;
 mod liars;
 mod seeds;
