@@ -121,7 +121,9 @@ pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 let epoch = capability.least().copied();
-                if tap.is_on() && oldest.as_ref().is_none_or(|oldest| epoch < Some(*oldest.time())) {
+                let is_older =
+                    |oldest: &Capability<Epoch>| capability.least().is_some_and(|e| e < oldest.time());
+                if tap.is_on() && oldest.as_ref().is_none_or(is_older) {
                     oldest = capability.retain_least(1);
                 }
                 if let Some((epoch, capability)) = epoch.zip(capability.retain_least(0)) {

@@ -8,11 +8,11 @@
 //! Not here:  no Kafka calls (emitter, kafka), no decisions (protocol)
 
 mod emitter;
-mod settled;
+mod witness;
 
 pub use emitter::EmitterSetup;
 
-use super::account::{Accounts, Tally, Tap, Way};
+use super::account::{Accounts, Tap};
 use super::gate::{Confirmations, Outputs, StoredBatch};
 use super::mailbox::{Mailbox, Sender, mailbox};
 use super::planted::Planted;
@@ -32,6 +32,7 @@ use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::Capability;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use witness::Witness;
 
 /// Asks the ledger whether this instance still owns its key groups, as long as it takes to get an answer.
 pub type AskOwner = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
@@ -84,14 +85,11 @@ pub fn sink<'scope>(stored: StreamVec<'scope, Epoch, StoredBatch>, setup: SinkSe
             shell.take_reports(&mut actions);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
-                let audit = shell.tap.is_on().then(|| capability.retain_least(1)).flatten();
-                if let Some(epoch) = capability.retain_least(0) {
+                let to_audit = shell.witness.is_on().then(|| capability.retain_least(1)).flatten();
+                if let Some(capability) = capability.retain_least(0) {
                     for batch in data.drain(..) {
-                        let held = Held { _epoch: epoch.clone(), audit: audit.clone() };
-                        shell.held.insert((batch.group, batch.number), held);
-                        if batch.records == 0 {
-                            shell.through(std::slice::from_ref(&batch));
-                        }
+                        shell.held.insert((batch.group, batch.number), capability.clone());
+                        shell.witness.opened(&batch, to_audit.as_ref());
                         shell.machine.step(Input::Stored(batch), &mut actions);
                     }
                 }
@@ -100,17 +98,10 @@ pub fn sink<'scope>(stored: StreamVec<'scope, Epoch, StoredBatch>, setup: SinkSe
             for action in actions {
                 shell.act(action);
             }
-            shell.account();
+            shell.witness.account();
         }
     });
     Sunk { done, accounts }
-}
-
-/// What keeps a batch's epoch open.
-struct Held {
-    _epoch: Capability<Epoch>,
-    /// Of the output to the audit.
-    audit: Option<Capability<Epoch>>,
 }
 
 /// Carries the machine's actions out.
@@ -119,7 +110,7 @@ struct Shell {
     emitter: Option<Emitter>,
     reports: Mailbox<Report>,
     to_me: Sender<Report>,
-    held: BTreeMap<(KeyGroup, BatchNumber), Held>,
+    held: BTreeMap<(KeyGroup, BatchNumber), Capability<Epoch>>,
     prober: Arc<Prober>,
     owner: AskOwner,
     runtime: tokio::runtime::Handle,
@@ -128,12 +119,7 @@ struct Shell {
     stop: StopRequest,
     /// What the last outage said, for the prober.
     said: String,
-    spec: Arc<JobSpec>,
-    tap: Tap,
-    /// What the emitter was told last and has not confirmed.
-    told: Option<Arc<Vec<StoredBatch>>>,
-    /// For the audit, and the capability to say so: of the oldest epoch in it.
-    settled: (Tally, Option<Capability<Epoch>>),
+    witness: Witness,
     planted: Option<Arc<Planted>>,
 }
 
@@ -152,12 +138,9 @@ impl Shell {
             runtime: setup.runtime,
             confirmations: setup.confirmations,
             board: setup.board,
+            witness: Witness::new(setup.spec, tap, setup.stop.clone()),
             stop: setup.stop,
             said: String::new(),
-            spec: setup.spec,
-            tap,
-            told: None,
-            settled: Default::default(),
             planted: setup.planted,
         }
     }
@@ -168,8 +151,7 @@ impl Shell {
                 Report::Committed { batches } => {
                     self.prober.worked();
                     self.count(&batches);
-                    self.told = None;
-                    self.through(&batches);
+                    self.witness.confirmed(&batches);
                     Input::Committed
                 }
                 Report::Aborted => Input::Aborted,
@@ -180,7 +162,7 @@ impl Shell {
                 Report::Fenced => Input::Fenced,
                 Report::Rebuilt(progress) => {
                     self.prober.worked();
-                    self.found_through(&progress);
+                    self.witness.looked_up(&progress);
                     Input::Rebuilt(progress)
                 }
                 Report::NotRebuilt { said } => {
@@ -213,7 +195,7 @@ impl Shell {
                     Some(planted) => planted.in_emission(batches),
                     None => batches,
                 };
-                self.told = Some(Arc::clone(&batches));
+                self.witness.told(&batches);
                 self.tell(Command::Emit { batches, aborted });
             }
             Action::Rebuild => self.tell(Command::Rebuild),
@@ -235,47 +217,13 @@ impl Shell {
             Action::Done { batches, sent } => {
                 for batch in batches {
                     self.held.remove(&batch);
+                    self.witness.closed(batch);
                     if sent {
                         self.confirmations.borrow_mut().push_back(batch);
                     }
                 }
             }
             Action::Halt(halt) => self.stop.halt(halt),
-        }
-    }
-
-    /// The last word on what was told and not confirmed has the progress topic.
-    fn found_through(&mut self, progress: &BTreeMap<KeyGroup, BatchNumber>) {
-        for batch in self.told.take().iter().flat_map(|told| told.iter()) {
-            if progress.get(&batch.group).is_some_and(|last| batch.number <= *last) {
-                self.through(std::slice::from_ref(batch));
-            }
-        }
-    }
-
-    /// Kafka has these batches, or they have nothing for it. By what was confirmed, not by what the machine makes of it.
-    fn through(&mut self, batches: &[StoredBatch]) {
-        if !self.tap.is_on() {
-            return;
-        }
-        let (tally, oldest) = &mut self.settled;
-        for batch in batches {
-            let held = self.held.get(&(batch.group, batch.number));
-            let Some(capability) = held.and_then(|held| held.audit.as_ref()) else {
-                self.stop.halt(settled::again(batch, &self.spec));
-                continue;
-            };
-            settled::settle(&batch.outputs, *capability.time(), &self.spec.source.topics, tally);
-            if oldest.as_ref().is_none_or(|oldest| capability.time() < oldest.time()) {
-                *oldest = Some(capability.clone());
-            }
-        }
-    }
-
-    fn account(&mut self) {
-        let (tally, oldest) = &mut self.settled;
-        if let Some(capability) = oldest.take() {
-            self.tap.give(&capability, tally, Way::Settled);
         }
     }
 

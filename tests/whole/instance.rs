@@ -65,13 +65,7 @@ impl Instance {
         assert!(self.link.wait_for_stop(PATIENCE), "{} was not frozen: {:?}", self.name, self.ended);
     }
 
-    fn on(
-        link: Arc<Link>,
-        world: &World,
-        name: &str,
-        how: How,
-        planted: Option<Arc<Planted>>,
-    ) -> Instance {
+    fn on(link: Arc<Link>, world: &World, name: &str, how: How, planted: Option<Arc<Planted>>) -> Instance {
         link.say(&format!("starts with {} workers", how.workers));
         let log = MemoryLog::new(Arc::clone(&world.broker), world.setup.clone(), Arc::clone(&link), how.log);
         let database = FaultyDatabase::new(world.handle(), Arc::clone(&link), how.database);

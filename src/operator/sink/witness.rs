@@ -1,8 +1,9 @@
-//! Settled: what the audit is told of batches that are through.
+//! Witness: what the sink tells the audit of batches that are through.
 //!
-//! In:        batches that Kafka has confirmed, or that had nothing to send     Out: their events, by what was really sent
-//! Order:     as in the batch
-//! Fails:     never: what cannot be attributed is left for the audit to find
+//! In:        batches that the gate stored, what the emitter was told, what Kafka confirmed     Out: their events, settled
+//! Holds:     a capability of the output to the audit per open batch; what the emitter was told last, until it is confirmed
+//! Order:     none
+//! Fails:     a batch that Kafka confirms and that was through before -> halt (70): its epoch may be closed
 //! Not here:  no belief in the machine's books: a batch counts when Kafka has confirmed it, as often as Kafka has
 //!
 //! A record that was sent counts for the event that its own header names, not for the one that stands beside it in the batch:
@@ -10,14 +11,98 @@
 
 use super::StoredBatch;
 use crate::job::JobSpec;
-use crate::model::{Coordinates, Epoch, Outgoing};
-use crate::operator::account::Tally;
+use crate::model::{BatchNumber, Coordinates, Epoch, KeyGroup, Outgoing};
+use crate::operator::account::{Tally, Tap, Way};
 use crate::operator::gate::{Audited, Outputs};
+use crate::operator::stop::StopRequest;
 use crate::protocol::halt::{Halt, HaltKind};
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
+use timely::dataflow::operators::Capability;
+
+/// The sink's side of the audit. In a job without one it does nothing.
+pub(super) struct Witness {
+    spec: Arc<JobSpec>,
+    tap: Tap,
+    stop: StopRequest,
+    open: BTreeMap<(KeyGroup, BatchNumber), Capability<Epoch>>,
+    /// What the emitter was told last and has not confirmed.
+    told: Option<Arc<Vec<StoredBatch>>>,
+    /// Through, and not accounted for yet.
+    settled: Tally,
+    /// The capability to say so: of the oldest batch among them.
+    oldest: Option<Capability<Epoch>>,
+}
+
+impl Witness {
+    pub(super) fn new(spec: Arc<JobSpec>, tap: Tap, stop: StopRequest) -> Witness {
+        let (open, settled) = (BTreeMap::new(), Tally::default());
+        Witness { spec, tap, stop, open, told: None, settled, oldest: None }
+    }
+
+    pub(super) fn is_on(&self) -> bool {
+        self.tap.is_on()
+    }
+
+    /// The gate has stored a batch. One with nothing to send is through by that.
+    pub(super) fn opened(&mut self, batch: &StoredBatch, capability: Option<&Capability<Epoch>>) {
+        let Some(capability) = capability else { return };
+        self.open.insert((batch.group, batch.number), capability.clone());
+        if batch.records == 0 {
+            self.through(batch);
+        }
+    }
+
+    /// The machine is done with a batch.
+    pub(super) fn closed(&mut self, batch: (KeyGroup, BatchNumber)) {
+        self.open.remove(&batch);
+    }
+
+    /// The emitter is told to send this.
+    pub(super) fn told(&mut self, batches: &Arc<Vec<StoredBatch>>) {
+        if self.is_on() {
+            self.told = Some(Arc::clone(batches));
+        }
+    }
+
+    /// Kafka has confirmed the transaction with these batches.
+    pub(super) fn confirmed(&mut self, batches: &[StoredBatch]) {
+        self.told = None;
+        if self.is_on() {
+            batches.iter().for_each(|batch| self.through(batch));
+        }
+    }
+
+    /// On what was told and not confirmed the progress topic has the last word.
+    pub(super) fn looked_up(&mut self, progress: &BTreeMap<KeyGroup, BatchNumber>) {
+        for batch in self.told.take().iter().flat_map(|told| told.iter()) {
+            if progress.get(&batch.group).is_some_and(|last| batch.number <= *last) {
+                self.through(batch);
+            }
+        }
+    }
+
+    fn through(&mut self, batch: &StoredBatch) {
+        let Some(capability) = self.open.get(&(batch.group, batch.number)) else {
+            return self.stop.halt(again(batch, &self.spec));
+        };
+        settle(&batch.outputs, *capability.time(), &self.spec.source.topics, &mut self.settled);
+        if self.oldest.as_ref().is_none_or(|oldest| capability.time() < oldest.time()) {
+            self.oldest = Some(capability.clone());
+        }
+    }
+
+    /// Tells the audit.
+    pub(super) fn account(&mut self) {
+        if let Some(capability) = self.oldest.take() {
+            self.tap.give(&capability, &mut self.settled, Way::Settled);
+        }
+    }
+}
 
 /// Adds the events that a batch has settled. `oldest`: the epoch that the batch holds open.
-pub(super) fn settle(batch: &Outputs, oldest: Epoch, topics: &[String], settled: &mut Tally) {
+fn settle(batch: &Outputs, oldest: Epoch, topics: &[String], settled: &mut Tally) {
     let mut sending = batch.audited.iter().filter(|event| event.sends);
     for record in &batch.records {
         // What names no event of this job settles none.
@@ -34,7 +119,7 @@ pub(super) fn settle(batch: &Outputs, oldest: Epoch, topics: &[String], settled:
 }
 
 /// Kafka has confirmed a batch whose epoch is no longer held: it was through before.
-pub(super) fn again(batch: &StoredBatch, spec: &JobSpec) -> Halt {
+fn again(batch: &StoredBatch, spec: &JobSpec) -> Halt {
     const NAMED_MAX: usize = 20;
     let events = &batch.outputs.audited;
     let mut names = String::new();
