@@ -14,5 +14,5 @@ mod start;
 mod stepped;
 mod worker;
 
-pub use launch::{Cluster, Ended, Job, Signals, run};
+pub use launch::{Cluster, Ended, Job, Signals, run, run_planted};
 pub use stepped::Stepped;

@@ -111,6 +111,7 @@ fn read<'t>(checker: &mut Checker<'_>, table: &'t DeTable<'t>) -> Option<JobSpec
     Some(JobSpec {
         name: job.name?,
         key_groups: job.key_groups?,
+        audit: job.audit?,
         source: source.spec?,
         event: event.spec?,
         database: database?.finish(names),

@@ -22,6 +22,15 @@ pub mod sink;
 /// 5: offsets behind the frontier.
 pub mod commit;
 
+/// 6, beside them: every record one outcome.
+pub mod audit;
+
+/// For tests: faults that the audit must find.
+pub mod planted;
+
+/// Shared: what became of records, for the audit.
+pub mod account;
+
 /// Shared: where tasks and what blocks run.
 pub mod host;
 

@@ -12,6 +12,7 @@ use crate::job::JobSpec;
 use crate::kafka::AsyncLog;
 use crate::operator::budget::Budget;
 use crate::operator::host::{Host, let_go};
+use crate::operator::planted::Planted;
 use crate::operator::prober::{Probe, Prober};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
@@ -98,6 +99,28 @@ impl Ended {
 /// # Errors
 /// When the workers cannot be started: the text says why.
 pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, String> {
+    run_with(job, None, cluster, signals)
+}
+
+/// Runs a job in which something goes wrong: for tests of the audit.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_planted(
+    job: Job,
+    planted: Arc<Planted>,
+    cluster: &Cluster,
+    signals: &Signals,
+) -> Result<Ended, String> {
+    run_with(job, Some(planted), cluster, signals)
+}
+
+fn run_with(
+    job: Job,
+    planted: Option<Arc<Planted>>,
+    cluster: &Cluster,
+    signals: &Signals,
+) -> Result<Ended, String> {
     let workers = cluster.workers * cluster.hosts.len().max(1);
     let groups = usize::try_from(job.spec.key_groups).unwrap_or(usize::MAX);
     if workers > groups {
@@ -113,7 +136,8 @@ pub fn run(job: Job, cluster: &Cluster, signals: &Signals) -> Result<Ended, Stri
         .build()
         .map_err(|error| format!("cannot start the tokio runtime: {error}"))?;
     let runtime = Arc::new(runtime);
-    let shared = Arc::new(share(job, cluster.workers, signals, Host::real(Arc::clone(&runtime))));
+    let host = Host::real(Arc::clone(&runtime));
+    let shared = Arc::new(Shared { planted, ..share(job, cluster.workers, signals, host) });
     let guards = match builders(&shared, cluster) {
         Ok((builders, guard)) => {
             let run = move |worker: &mut Worker| run_worker(worker, &shared);
@@ -138,6 +162,7 @@ pub(super) fn share(job: Job, threads: usize, signals: &Signals, host: Host) -> 
         broker_prober: prober(World::Broker, broker_probe(&job, &host)),
         drain: Arc::clone(&signals.drain),
         threads,
+        planted: None,
         host,
         job,
     }

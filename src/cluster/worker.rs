@@ -12,11 +12,13 @@ use super::ledger::{LedgerClient, owner, position_writer};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
 use crate::model::{Incarnation, KeyGroup};
+use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
 use crate::operator::decode::DecodeSetup;
 use crate::operator::gate::{Confirmations, GateSetup, OutputSetup};
 use crate::operator::host::{Host, Stirred};
+use crate::operator::planted::Planted;
 use crate::operator::prober::Prober;
 use crate::operator::sink::SinkSetup;
 use crate::operator::source::ReaderSetup;
@@ -45,6 +47,8 @@ pub(super) struct Shared {
     pub(super) drain: Arc<AtomicBool>,
     /// Workers of this process.
     pub(super) threads: usize,
+    /// In tests of the audit.
+    pub(super) planted: Option<Arc<Planted>>,
 }
 
 /// One Kafka transaction takes no more than this.
@@ -246,7 +250,8 @@ impl Life {
     }
 
     fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
-        let Shared { job, host, budget, database_prober, broker_prober, drain, threads } = &*self.shared;
+        let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted } =
+            &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
         let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation)).collect();
         let confirmations = Confirmations::default();
@@ -282,6 +287,7 @@ impl Life {
                 stop: stop.clone(),
             },
             sink: SinkSetup {
+                spec: Arc::clone(spec),
                 machine: Sink::new(started.emitted, SINK_LIMITS),
                 emitter: started.emitter,
                 prober: Arc::clone(broker_prober),
@@ -290,6 +296,7 @@ impl Life {
                 confirmations,
                 board: Arc::clone(board),
                 stop: stop.clone(),
+                planted: planted.clone(),
             },
             commit: CommitSetup {
                 write: position_writer(
@@ -303,7 +310,9 @@ impl Life {
                 board: Arc::clone(board),
                 stop: stop.clone(),
             },
+            audit: AuditSetup { spec: Arc::clone(spec), stop: stop.clone() },
             stop: stop.clone(),
+            planted: planted.clone(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `[job]`: the name, and what is fixed for the job's life.
+//! `[job]`: the name, what is fixed for the job's life, and whether it is audited.
 
 use super::checker::Checker;
 use super::names::job_name_problem;
@@ -14,16 +14,28 @@ const KEY_GROUPS_DEFAULT: u64 = 16;
 pub(super) struct JobHead {
     pub(super) name: Option<String>,
     pub(super) key_groups: Option<u32>,
+    pub(super) audit: Option<bool>,
 }
 
 pub(super) fn read(checker: &mut Checker<'_>, root: &mut Section<'_>) -> JobHead {
     let Some(mut section) = root.section(checker, "job") else {
-        return JobHead { name: None, key_groups: None };
+        return JobHead { name: None, key_groups: None, audit: None };
     };
     let name = name(checker, &mut section);
     let key_groups = section.integer_or(checker, "key_groups", &KEY_GROUPS, KEY_GROUPS_DEFAULT);
+    let audit = audit(checker, &mut section);
     section.finish(checker);
-    JobHead { name, key_groups: key_groups.and_then(|n| u32::try_from(n).ok()) }
+    JobHead { name, key_groups: key_groups.and_then(|n| u32::try_from(n).ok()), audit }
+}
+
+fn audit(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<bool> {
+    let Some(entry) = section.get("audit") else {
+        checker.default(&section.key_of("audit"), "true", None);
+        return Some(true);
+    };
+    let audit = checker.boolean(&entry)?;
+    checker.given(&entry.key, entry.at(), audit.to_string());
+    Some(audit)
 }
 
 fn name(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<String> {

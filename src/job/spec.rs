@@ -10,6 +10,8 @@ pub struct JobSpec {
     pub name: String,
     /// `job.key_groups`: fixed for the job's life.
     pub key_groups: u32,
+    /// `job.audit`: whether every record that is read is followed to its outcome.
+    pub audit: bool,
     /// `[source]`
     pub source: SourceSpec,
     /// `[event]`

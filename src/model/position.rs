@@ -41,6 +41,20 @@ pub struct Coordinates {
     pub index: u32,
 }
 
+impl Coordinates {
+    /// Reads `topic/partition/offset[/event index]`, the header `tidegate-source`; none: it is not of one of these topics.
+    pub fn parse(text: &str, topics: &[String]) -> Option<Coordinates> {
+        let mut parts = text.split('/');
+        let name = parts.next()?;
+        let topic = u16::try_from(topics.iter().position(|topic| topic == name)?).ok()?;
+        let partition: i32 = parts.next()?.parse().ok().filter(|partition| *partition >= 0)?;
+        let offset: i64 = parts.next()?.parse().ok().filter(|offset| *offset >= 0)?;
+        let index = parts.next().map_or(Ok(0), str::parse).ok()?;
+        let at = TopicPartition { topic, partition };
+        parts.next().is_none().then_some(Coordinates { at, offset: Offset(offset), index })
+    }
+}
+
 /// The unit of order, of the database transaction and of recovery: hash(ordering key) mod `key_groups`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyGroup(pub u32);
@@ -66,3 +80,24 @@ macro_rules! plain_number {
     })* };
 }
 plain_number!(Offset, NextOffset, KeyGroup, BatchNumber, Incarnation);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn coordinates_are_read_as_they_are_written() {
+        let topics = ["orders".to_owned(), "returns".to_owned()];
+        let at = |partition, offset, index| {
+            let at = TopicPartition { topic: 1, partition };
+            Some(Coordinates { at, offset: Offset(offset), index })
+        };
+        assert_eq!(Coordinates::parse("returns/3/44", &topics), at(3, 44, 0));
+        assert_eq!(Coordinates::parse("returns/3/44/7", &topics), at(3, 44, 7));
+        for text in
+            ["", "returns", "returns/3", "returns/-1/4", "returns/3/-4", "returns/3/4/5/6", "other/3/4"]
+        {
+            assert_eq!(Coordinates::parse(text, &topics), None, "{text}");
+        }
+    }
+}

@@ -1,11 +1,12 @@
 //! Decode: records to events, or to the reason why not.
 //!
-//! In:        record @ epoch     Out: event @ the same epoch
+//! In:        record @ epoch     Out: event @ the same epoch; for the audit further events of a record, and what is discarded
 //! Holds:     nothing
 //! Order:     as it came
 //! Fails:     unreadable -> the job's rule: dead letter (travels on as an event), discard (counted and logged), or halt
 //! Not here:  no XML (the decoder is handed in), no routing (exchange)
 
+use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::{key_group_of, key_group_of_unreadable};
 use super::stop::StopRequest;
 use crate::job::{JobSpec, RejectRule};
@@ -16,9 +17,11 @@ use crate::status::Board;
 use crate::xml::{Decoded, Decoder, join_key};
 use bytes::Bytes;
 use std::sync::Arc;
+use timely::container::CapacityContainerBuilder;
 use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
-use timely::dataflow::operators::Operator;
+use timely::dataflow::operators::generic::OutputBuilder;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 
 /// What decode needs.
 pub struct DecodeSetup {
@@ -32,29 +35,52 @@ pub struct DecodeSetup {
     pub stop: StopRequest,
 }
 
+/// What decode gives.
+pub struct DecodedEvents<'scope> {
+    /// Events in their records' epochs.
+    pub events: StreamVec<'scope, Epoch, Event>,
+    /// For the audit: events that it does not know of yet, and those that go no further.
+    pub accounts: Accounts<'scope>,
+}
+
 /// Adds the operator.
 pub fn decode<'scope>(
     records: StreamVec<'scope, Epoch, ReadRecord>,
     setup: DecodeSetup,
-) -> StreamVec<'scope, Epoch, Event> {
+) -> DecodedEvents<'scope> {
     let DecodeSetup { spec, mut decoder, board, stop } = setup;
-    records.unary(Pipeline, "2-decode", move |_, _| {
+    let mut builder = OperatorBuilder::new("2-decode".to_owned(), records.scope());
+    let mut input = builder.new_input(records, Pipeline);
+    let (output, events) = builder.new_output::<Vec<Event>>();
+    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<Event>>>::from(output);
+    let (mut tap, accounts) = Tap::new(&mut builder, spec.audit);
+    builder.build(move |capabilities| {
+        drop(capabilities);
+        let (mut further, mut discarded) = (Tally::default(), Tally::default());
         // A record that halts the job, and all behind it, go no further and keep their epochs open. Were later records
         // handled, their key groups' positions would cover this one, and the next start would skip it.
         let mut unsettled = Vec::new();
-        move |input, output| {
+        move |_frontiers| {
+            let mut output = output.activate();
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 if !unsettled.is_empty() {
                     return unsettled.extend(capability.retain_least(0));
                 }
+                let epoch = capability.least().copied().unwrap_or_default();
                 let mut session = output.session(&capability);
                 for record in data.drain(..) {
                     let event = read(record, &spec, &mut decoder);
+                    if event.at.index > 0 && tap.is_on() {
+                        further.add(event.at, epoch);
+                    }
                     match (&event.body, spec.rejects.unreadable) {
                         (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),
                         (Body::Unreadable(reason), RejectRule::Discard) => {
-                            discard(&event, reason, &spec, &board)
+                            discard(&event, reason, &spec, &board);
+                            if tap.is_on() {
+                                discarded.add(event.at, epoch);
+                            }
                         }
                         (Body::Unreadable(reason), RejectRule::Halt) => {
                             unsettled.extend(capability.retain_least(0));
@@ -62,9 +88,13 @@ pub fn decode<'scope>(
                         }
                     }
                 }
+                drop(session);
+                tap.give(&capability, &mut further, Way::Expected);
+                tap.give(&capability, &mut discarded, Way::Settled);
             });
         }
-    })
+    });
+    DecodedEvents { events, accounts }
 }
 
 /// One record to one event.

@@ -1,6 +1,7 @@
 //! Gate: takes each key group's events through one database transaction and holds their epoch open until it is durable.
 //!
-//! In:        event @ epoch, exchanged by key group     Out: stored batch @ the oldest epoch of its events
+//! In:        event @ epoch, exchanged by key group     Out: stored batch @ the oldest epoch of its events; for the audit
+//!            events that an earlier run has stored
 //! Holds:     one capability per epoch that has an event queued or out
 //! Order:     per key group first in, first out; key groups are independent
 //! Fails:     outage -> hold; contention -> again; what the database will never take -> the job's rule, else halt
@@ -10,8 +11,9 @@ mod lane;
 mod outputs;
 mod plan;
 
-pub use outputs::{OutputSetup, Outputs};
+pub use outputs::{Audited, OutputSetup, Outputs};
 
+use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::route;
 use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
@@ -19,7 +21,7 @@ use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
 use crate::database::Database;
 use crate::job::JobSpec;
-use crate::model::{BatchNumber, Coordinates, Epoch, Event, KeyGroup, Place};
+use crate::model::{BatchNumber, Body, Coordinates, Epoch, Event, KeyGroup, Place};
 use crate::protocol::gate::{Action, Again, Claimed, Gate, Input, Item, Limits, Transaction};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::Emission;
@@ -91,17 +93,23 @@ impl Item for Queued {
 /// Bytes of the events of one transaction: their outputs must fit into one packet of any server in the outbox.
 const TRANSACTION_BYTES_MAX: usize = 4 << 20;
 
+/// What the gate gives.
+pub struct Stored<'scope> {
+    /// Stored batches.
+    pub batches: StreamVec<'scope, Epoch, StoredBatch>,
+    /// For the audit: events that go no further, since an earlier run has stored them.
+    pub accounts: Accounts<'scope>,
+}
+
 /// Adds the operator.
-pub fn gate<'scope>(
-    events: StreamVec<'scope, Epoch, Event>,
-    setup: GateSetup,
-) -> StreamVec<'scope, Epoch, StoredBatch> {
+pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -> Stored<'scope> {
     let scope = events.scope();
     let mut builder = OperatorBuilder::new("3-gate".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let mut input = builder.new_input(events, Exchange::new(route));
-    let (output, stored) = builder.new_output::<Vec<StoredBatch>>();
+    let (output, batches) = builder.new_output::<Vec<StoredBatch>>();
     let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<StoredBatch>>>::from(output);
+    let (mut tap, accounts) = Tap::new(&mut builder, setup.spec.audit);
     let mut shell = {
         let mailbox = mailbox(setup.host.wake(wake));
         Shell::new(setup, mailbox)
@@ -110,11 +118,18 @@ pub fn gate<'scope>(
         drop(capabilities);
         move |_frontiers| {
             let mut actions = Vec::new();
+            // What may be skipped has come in this activation, so its capabilities are these.
+            let mut oldest: Option<Capability<Epoch>> = None;
             shell.take_confirmations(&mut actions);
             shell.take_reports(&mut actions);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 let epoch = capability.least().copied();
+                let is_older =
+                    |oldest: &Capability<Epoch>| capability.least().is_some_and(|e| e < oldest.time());
+                if tap.is_on() && oldest.as_ref().is_none_or(is_older) {
+                    oldest = capability.retain_least(1);
+                }
                 if let Some((epoch, capability)) = epoch.zip(capability.retain_least(0)) {
                     for event in data.drain(..) {
                         shell.epochs.open(epoch, &capability);
@@ -132,9 +147,12 @@ pub fn gate<'scope>(
                     events.into_iter().for_each(|epoch| shell.epochs.close_one(epoch));
                 }
             }
+            if let Some(capability) = &oldest {
+                tap.give(capability, &mut shell.skipped, Way::Settled);
+            }
         }
     });
-    stored
+    Stored { batches, accounts }
 }
 
 /// Open epochs: a capability each, as long as any of its events is queued or out.
@@ -173,6 +191,9 @@ struct Shell {
     stop: StopRequest,
     /// What the last outage said, for the prober.
     said: String,
+    spec: Arc<JobSpec>,
+    /// For the audit.
+    skipped: Tally,
 }
 
 /// Batches for the sink, the epoch to send them at, and the epochs of the events that are now its matter.
@@ -194,6 +215,8 @@ impl Shell {
             board: setup.board,
             stop: setup.stop,
             said: String::new(),
+            spec: setup.spec,
+            skipped: Tally::default(),
         }
     }
 
@@ -257,6 +280,9 @@ impl Shell {
             Action::Stored { transaction, outputs } => return self.hand_over(&transaction, outputs),
             Action::Skip(queued) => {
                 self.board.skipped.add(1);
+                if self.spec.audit {
+                    self.skipped.add(queued.event.at, queued.epoch);
+                }
                 self.epochs.close_one(queued.epoch);
             }
             Action::Halt(halt) => self.stop.halt(halt),
@@ -277,16 +303,27 @@ impl Shell {
         self.board.stored.add(events.len());
         let batches = transaction.batches.iter().zip(outputs);
         let batches = batches
-            .map(|(batch, outputs)| Emission {
-                group: batch.group,
-                number: batch.number,
-                records: outputs.records.len(),
-                bytes: outputs.bytes,
-                outputs: Arc::new(outputs),
+            .map(|(batch, mut outputs)| {
+                if self.spec.audit {
+                    outputs.audited = batch.events.iter().map(|queued| self.audited(queued)).collect();
+                }
+                Emission {
+                    group: batch.group,
+                    number: batch.number,
+                    records: outputs.records.len(),
+                    bytes: outputs.bytes,
+                    outputs: Arc::new(outputs),
+                }
             })
             .collect();
         // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
         let oldest = events.iter().copied().min()?;
         Some((oldest, batches, events))
+    }
+
+    /// By the job alone, not by what was made of the event.
+    fn audited(&self, queued: &Queued) -> Audited {
+        let sends = self.spec.output.is_some() || matches!(queued.event.body, Body::Unreadable(_));
+        Audited { at: queued.event.at, epoch: queued.epoch, sends }
     }
 }

@@ -1,20 +1,25 @@
 //! Sink: sends what is stored, many batches in one Kafka transaction, and holds their epoch open until it is committed.
 //!
-//! In:        stored batch @ epoch, from the gate of the same worker     Out: nothing; its frontier is the news
+//! In:        stored batch @ epoch, from the gate of the same worker     Out: nothing; its frontier is the news. For the
+//!            audit the events of each batch that Kafka has confirmed, or that had nothing to send
 //! Holds:     one capability per batch that Kafka does not have yet
 //! Order:     per key group by batch number; one transaction at a time
 //! Fails:     outage -> hold, then ask the progress topic; fenced -> ask the ledger; else halt
 //! Not here:  no Kafka calls (emitter, kafka), no decisions (protocol)
 
 mod emitter;
+mod witness;
 
 pub use emitter::EmitterSetup;
 
+use super::account::{Accounts, Tap};
 use super::gate::{Confirmations, Outputs, StoredBatch};
 use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
+use super::planted::Planted;
 use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
+use crate::job::JobSpec;
 use crate::model::{BatchNumber, Destination, Epoch, KeyGroup};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::{Action, Input, Sink};
@@ -28,12 +33,15 @@ use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::Capability;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use witness::Witness;
 
 /// Asks the ledger whether this instance still owns its key groups, as long as it takes to get an answer.
 pub type AskOwner = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = bool> + Send>> + Send + Sync>;
 
 /// What the sink needs.
 pub struct SinkSetup {
+    /// The job.
+    pub spec: Arc<JobSpec>,
     /// The machine as the start left it: nothing out, producer good.
     pub machine: Sink<Arc<Outputs>>,
     /// Its producer and how to build another one; none: the job never sends anything.
@@ -50,21 +58,29 @@ pub struct SinkSetup {
     pub board: Arc<Board>,
     /// For a halt.
     pub stop: StopRequest,
+    /// In tests of the audit.
+    pub planted: Option<Arc<Planted>>,
 }
 
-/// Adds the operator. Its output carries nothing but its frontier.
-pub fn sink<'scope>(
-    stored: StreamVec<'scope, Epoch, StoredBatch>,
-    setup: SinkSetup,
-) -> StreamVec<'scope, Epoch, ()> {
+/// What the sink gives.
+pub struct Sunk<'scope> {
+    /// Nothing but its frontier.
+    pub done: StreamVec<'scope, Epoch, ()>,
+    /// For the audit: what is through.
+    pub accounts: Accounts<'scope>,
+}
+
+/// Adds the operator.
+pub fn sink<'scope>(stored: StreamVec<'scope, Epoch, StoredBatch>, setup: SinkSetup) -> Sunk<'scope> {
     let scope = stored.scope();
     let mut builder = OperatorBuilder::new("4-sink".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let mut input = builder.new_input(stored, Pipeline);
     let (_output, done) = builder.new_output::<Vec<()>>();
+    let (tap, accounts) = Tap::new(&mut builder, setup.spec.audit);
     let mut shell = {
         let mailbox = mailbox(setup.host.wake(wake));
-        Shell::new(setup, mailbox)
+        Shell::new(setup, tap, mailbox)
     };
     builder.build(move |capabilities| {
         drop(capabilities);
@@ -73,9 +89,11 @@ pub fn sink<'scope>(
             shell.take_reports(&mut actions);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
+                let to_audit = shell.witness.is_on().then(|| capability.retain_least(1)).flatten();
                 if let Some(capability) = capability.retain_least(0) {
                     for batch in data.drain(..) {
                         shell.held.insert((batch.group, batch.number), capability.clone());
+                        shell.witness.opened(&batch, to_audit.as_ref());
                         shell.machine.step(Input::Stored(batch), &mut actions);
                     }
                 }
@@ -84,9 +102,10 @@ pub fn sink<'scope>(
             for action in actions {
                 shell.act(action);
             }
+            shell.witness.account();
         }
     });
-    done
+    Sunk { done, accounts }
 }
 
 /// Carries the machine's actions out.
@@ -104,10 +123,12 @@ struct Shell {
     stop: StopRequest,
     /// What the last outage said, for the prober.
     said: String,
+    witness: Witness,
+    planted: Option<Arc<Planted>>,
 }
 
 impl Shell {
-    fn new(setup: SinkSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
+    fn new(setup: SinkSetup, tap: Tap, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
         let start = |emitter| Emitter::start(emitter, to_me.clone(), Arc::clone(&setup.prober), &setup.host);
         let emitter = setup.emitter.map(start);
         Shell {
@@ -121,8 +142,10 @@ impl Shell {
             host: setup.host,
             confirmations: setup.confirmations,
             board: setup.board,
+            witness: Witness::new(setup.spec, tap, setup.stop.clone()),
             stop: setup.stop,
             said: String::new(),
+            planted: setup.planted,
         }
     }
 
@@ -132,6 +155,7 @@ impl Shell {
                 Report::Committed { batches } => {
                     self.prober.worked();
                     self.count(&batches);
+                    self.witness.confirmed(&batches);
                     Input::Committed
                 }
                 Report::Aborted => Input::Aborted,
@@ -142,6 +166,7 @@ impl Shell {
                 Report::Fenced => Input::Fenced,
                 Report::Rebuilt(progress) => {
                     self.prober.worked();
+                    self.witness.looked_up(&progress);
                     Input::Rebuilt(progress)
                 }
                 Report::NotRebuilt { said } => {
@@ -169,7 +194,14 @@ impl Shell {
 
     fn act(&mut self, action: Action<Arc<Outputs>>) {
         match action {
-            Action::Emit { batches, aborted } => self.tell(Command::Emit { batches, aborted }),
+            Action::Emit { batches, aborted } => {
+                let batches = match &self.planted {
+                    Some(planted) => planted.in_emission(batches),
+                    None => batches,
+                };
+                self.witness.told(&batches);
+                self.tell(Command::Emit { batches, aborted });
+            }
             Action::Rebuild => self.tell(Command::Rebuild),
             Action::Probe => {
                 let to_me = self.to_me.clone();
@@ -189,6 +221,7 @@ impl Shell {
             Action::Done { batches, sent } => {
                 for batch in batches {
                     self.held.remove(&batch);
+                    self.witness.closed(batch);
                     if sent {
                         self.confirmations.borrow_mut().push_back(batch);
                     }

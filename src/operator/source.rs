@@ -1,7 +1,7 @@
 //! Source: reads its partitions and gives each handful of records an epoch.
 //!
 //! In:        partitions p with p mod workers = this worker, from the job's frontier on
-//! Out:       records @ epoch, and beside them what the epoch covers: positions and bytes
+//! Out:       records @ epoch, and beside them what the epoch covers: positions and bytes; for the audit each record
 //! Holds:     the capability of its next epoch, until it stops reading
 //! Order:     per partition by offset
 //! Fails:     position gone -> halt; broker out -> keeps asking and says so
@@ -15,10 +15,11 @@ mod reader;
 
 pub use reader::{Covered, Feed, Handful, ReaderSetup};
 
+use super::account::{Accounts, Tally, Tap, Way};
 use super::mailbox::Mailbox;
 use super::stop::StopRequest;
 use crate::kafka::ReadRecord;
-use crate::model::Epoch;
+use crate::model::{Coordinates, Epoch};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::OutputBuilder;
@@ -33,16 +34,24 @@ pub struct Source<'scope> {
     pub records: StreamVec<'scope, Epoch, ReadRecord>,
     /// What each epoch covers.
     pub covered: StreamVec<'scope, Epoch, Covered>,
+    /// For the audit: what was read.
+    pub accounts: Accounts<'scope>,
 }
 
 /// Adds the source. `setup` is consumed by a reader of its own.
-pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: StopRequest) -> Source<'scope> {
+pub fn source<'scope>(
+    scope: Scope<'scope, Epoch>,
+    setup: ReaderSetup,
+    audited: bool,
+    stop: StopRequest,
+) -> Source<'scope> {
     let mut builder = OperatorBuilder::new("1-source".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let (handle, heard): (_, StreamVec<'scope, Epoch, Epoch>) = scope.feedback(Default::default());
     let (records_out, records) = builder.new_output::<Vec<ReadRecord>>();
     let (covered_out, covered) = builder.new_output::<Vec<Covered>>();
     let (minted_out, minted) = builder.new_output::<Vec<Epoch>>();
+    let (mut tap, accounts) = Tap::new(&mut builder, audited);
     // Behind the outputs and with no summary to any of them: what is heard from other sources must not hold back what
     // this one says.
     let mut heard = builder.new_input_connection(heard, Pipeline, []);
@@ -54,6 +63,7 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
     let reader = reader::spawn(setup, letters);
     builder.build(move |capabilities| {
         let mut clock = Clock::new(capabilities);
+        let mut read = Tally::default();
         move |_frontiers| {
             let _alive = &reader;
             let mut newest = None;
@@ -68,11 +78,17 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
                 let (mut records, mut covered) =
                     (records.session(&caps.records), covered.session(&caps.covered));
                 for handful in handfuls {
+                    if tap.is_on() {
+                        account(&handful.records, *caps.records.time(), &mut read);
+                    }
                     records.give_iterator(handful.records.into_iter());
                     covered.give(handful.covered);
                 }
                 minted_out.activate().session(&caps.minted).give(*caps.minted.time());
                 drop((records, covered));
+                if let Some(capability) = &caps.accounts {
+                    tap.give(capability, &mut read, Way::Expected);
+                }
                 clock.tick();
             }
             if ended {
@@ -81,7 +97,14 @@ pub fn source<'scope>(scope: Scope<'scope, Epoch>, setup: ReaderSetup, stop: Sto
         }
     });
     minted.broadcast().connect_loop(handle);
-    Source { records, covered }
+    Source { records, covered, accounts }
+}
+
+/// Each record has a first event; 2-decode accounts for the further ones.
+fn account(records: &[ReadRecord], epoch: Epoch, read: &mut Tally) {
+    for record in records {
+        read.add(Coordinates { at: record.at, offset: record.offset, index: 0 }, epoch);
+    }
 }
 
 /// Everything that the reader has left: handfuls, and whether it has read its last.
@@ -103,18 +126,22 @@ struct Capabilities {
     records: Capability<Epoch>,
     covered: Capability<Epoch>,
     minted: Capability<Epoch>,
+    accounts: Option<Capability<Epoch>>,
 }
 
 /// The Lamport clock.
 struct Clock(Option<Capabilities>);
 
 impl Clock {
-    fn new(mut capabilities: Vec<Capability<Epoch>>) -> Clock {
-        let (minted, covered, records) = (capabilities.pop(), capabilities.pop(), capabilities.pop());
-        Clock(minted.zip(covered).zip(records).map(|((minted, covered), records)| Capabilities {
+    /// In the order of the outputs; the last one is there in an audited job.
+    fn new(capabilities: Vec<Capability<Epoch>>) -> Clock {
+        let mut rest = capabilities.into_iter();
+        let first = rest.next().zip(rest.next()).zip(rest.next());
+        Clock(first.map(|((records, covered), minted)| Capabilities {
             records,
             covered,
             minted,
+            accounts: rest.next(),
         }))
     }
 
@@ -127,6 +154,9 @@ impl Clock {
             caps.records.downgrade(&epoch);
             caps.covered.downgrade(&epoch);
             caps.minted.downgrade(&epoch);
+            if let Some(accounts) = &mut caps.accounts {
+                accounts.downgrade(&epoch);
+            }
         }
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 use tidegate::cluster::{self, Cluster, Ended, Job, Signals};
+use tidegate::operator::planted::Planted;
 use tidegate::status::Board;
 use tidegate::testing::{DatabaseFaults, FaultyDatabase, Link, LogFaults, MemoryLog};
 
@@ -42,14 +43,20 @@ pub struct Instance {
 
 impl Instance {
     pub fn start(world: &World, name: &str, how: How) -> Instance {
-        Instance::on(Link::new(name, how.seed, Arc::clone(&world.history)), world, name, how)
+        Instance::on(Link::new(name, how.seed, Arc::clone(&world.history)), world, name, how, None)
+    }
+
+    /// Starts a job in which something goes wrong.
+    pub fn start_planted(world: &World, how: How, planted: Arc<Planted>) -> Instance {
+        let link = Link::new("planted", how.seed, Arc::clone(&world.history));
+        Instance::on(link, world, "planted", how, Some(planted))
     }
 
     /// Starts, and waits until it is frozen where it is about to do this.
     pub fn start_until(world: &World, name: &str, before: &str, how: How) -> Instance {
         let link = Link::new(name, how.seed, Arc::clone(&world.history));
         link.stop_before(before);
-        let instance = Instance::on(link, world, name, how);
+        let instance = Instance::on(link, world, name, how, None);
         instance.assert_stopped();
         instance
     }
@@ -58,7 +65,7 @@ impl Instance {
         assert!(self.link.wait_for_stop(PATIENCE), "{} was not frozen: {:?}", self.name, self.ended);
     }
 
-    fn on(link: Arc<Link>, world: &World, name: &str, how: How) -> Instance {
+    fn on(link: Arc<Link>, world: &World, name: &str, how: How, planted: Option<Arc<Planted>>) -> Instance {
         link.say(&format!("starts with {} workers", how.workers));
         let log = MemoryLog::new(Arc::clone(&world.broker), world.setup.clone(), Arc::clone(&link), how.log);
         let database = FaultyDatabase::new(world.handle(), Arc::clone(&link), how.database);
@@ -75,7 +82,10 @@ impl Instance {
         let (for_thread, seen) = (signals.clone(), Arc::clone(&link));
         std::thread::spawn(move || {
             let cluster = Cluster { workers: how.workers, process: 0, hosts: Vec::new() };
-            let ended = cluster::run(job, &cluster, &for_thread);
+            let ended = match planted {
+                Some(planted) => cluster::run_planted(job, planted, &cluster, &for_thread),
+                None => cluster::run(job, &cluster, &for_thread),
+            };
             seen.say(&format!("ends: {ended:?}"));
             drop(sender.send(ended));
         });

@@ -39,6 +39,7 @@ mod life;
 mod simulated;
 
 // The tests.
+mod audit;
 mod exchange;
 mod liars;
 mod seeds;

@@ -1,11 +1,12 @@
 //! The job's tables and the real ledger in an SQLite file.
 
+use super::instance::PATIENCE;
 use rusqlite::Connection;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tidegate::database::{self, Database};
+use tidegate::database::{self, Database, ErrorClass, Session};
 use tidegate::job::JobSpec;
 use tidegate::model::{KeyGroup, Value};
 use tidegate::testing::{StoredRow, Tables};
@@ -55,7 +56,7 @@ impl Sqlite {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let groups: Vec<KeyGroup> = (0..spec.key_groups).map(KeyGroup).collect();
         runtime.block_on(async {
-            let mut session = self.handle(spec).connect().await.unwrap();
+            let mut session = self.connect(spec).await;
             session.create_ledger().await.unwrap();
             let outbox = session.outbox(&groups).await.unwrap();
             let positions = session.positions().await.unwrap();
@@ -68,6 +69,17 @@ impl Sqlite {
                 job: session.job_row().await.unwrap(),
             }
         })
+    }
+
+    /// The file has one lock, and under load the job's commits keep it for longer than one attempt waits.
+    async fn connect(&self, spec: &JobSpec) -> Box<dyn Session> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            match self.handle(spec).connect().await {
+                Err(error) if error.class == ErrorClass::Outage && Instant::now() < until => {}
+                connected => return connected.unwrap(),
+            }
+        }
     }
 
     fn rows(&self) -> Vec<StoredRow> {

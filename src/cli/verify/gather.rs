@@ -8,7 +8,7 @@
 use super::entry::{SENT_BYTES, Sent, SentAt};
 use super::horizon::Horizon;
 use super::sorter::{SortError, Sorter};
-use crate::model::{Coordinates, Destination, Headers, Offset, TopicPartition};
+use crate::model::{Coordinates, Destination, Headers};
 
 /// Takes sent records.
 pub(super) struct Gather {
@@ -67,7 +67,7 @@ impl Gather {
         if to == Destination::DeadLetter && last(headers, "tidegate-job")? != self.job {
             return None;
         }
-        parse(last(headers, "tidegate-source")?, &self.topics)
+        Coordinates::parse(last(headers, "tidegate-source")?, &self.topics)
     }
 }
 
@@ -77,38 +77,10 @@ fn last<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
     std::str::from_utf8(value.as_deref()?).ok()
 }
 
-/// `topic/partition/offset[/event index]`
-fn parse(text: &str, topics: &[String]) -> Option<Coordinates> {
-    let mut parts = text.split('/');
-    let name = parts.next()?;
-    let topic = u16::try_from(topics.iter().position(|topic| topic == name)?).ok()?;
-    let partition: i32 = parts.next()?.parse().ok().filter(|partition| *partition >= 0)?;
-    let offset: i64 = parts.next()?.parse().ok().filter(|offset| *offset >= 0)?;
-    let index = parts.next().map_or(Ok(0), str::parse).ok()?;
-    let at = TopicPartition { topic, partition };
-    parts.next().is_none().then_some(Coordinates { at, offset: Offset(offset), index })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use bytes::Bytes;
-
-    #[test]
-    fn sources_are_read_as_they_are_written() {
-        let topics = ["orders".to_owned(), "returns".to_owned()];
-        let at = |partition, offset, index| {
-            let at = TopicPartition { topic: 1, partition };
-            Some(Coordinates { at, offset: Offset(offset), index })
-        };
-        assert_eq!(parse("returns/3/44", &topics), at(3, 44, 0));
-        assert_eq!(parse("returns/3/44/7", &topics), at(3, 44, 7));
-        for text in
-            ["", "returns", "returns/3", "returns/-1/4", "returns/3/-4", "returns/3/4/5/6", "other/3/4"]
-        {
-            assert_eq!(parse(text, &topics), None, "{text}");
-        }
-    }
 
     #[test]
     fn the_last_header_of_a_name_counts() {

@@ -63,7 +63,7 @@ database.steps = [{ store = "INSERT INTO t VALUES (:_topic, :_partition, :_offse
 #[test]
 fn what_is_left_out_has_a_default() {
     let spec = checked(SMALL).spec;
-    assert_eq!((spec.key_groups, spec.source.start), (16, Start::Earliest));
+    assert_eq!((spec.key_groups, spec.audit, spec.source.start), (16, true, Start::Earliest));
     assert_eq!(spec.source.group_id, "tidegate-small");
     assert_eq!(spec.event, EventSpec { root: None, key: vec![], fields: vec![] });
     assert_eq!(
@@ -102,6 +102,7 @@ fn the_fingerprint_hears_on_what_decides_the_key_group_alone() {
     );
     let same = [
         ("127.0.0.1:3306/shop", "127.0.0.1:3307/shop"),
+        ("key_groups = 16", "key_groups = 16\naudit = false"),
         ("[\":id\"]", "[\":customer\"]"),
         ("topic = \"orders.enriched\"", "topic = \"orders.richer\""),
         ("key = [\"@id\"]", "key = [\"/s:order/@id\"]"),

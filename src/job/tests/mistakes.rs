@@ -30,6 +30,7 @@ mod job_and_source {
         key_groups_zero: "key_groups = 16" => "key_groups = 0";
         key_groups_negative: "key_groups = 16" => "key_groups = -3";
         key_groups_text: "key_groups = 16" => "key_groups = \"16\"";
+        audit_text: "key_groups = 16" => "key_groups = 16\naudit = \"yes\"";
         unknown_key_near_another: "key_groups = 16" => "key_group = 16";
         unknown_key_near_none: "key_groups = 16" => "parallelism = 16";
         unknown_section: "[outage]" => "[outages]";

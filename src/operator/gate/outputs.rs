@@ -6,7 +6,9 @@
 //! Not here:  no splicing (xml), no sending (sink)
 
 use crate::job::{Content, JobSpec, Meta, ValueRef};
-use crate::model::{Body, Coordinates, Destination, Event, Headers, Outgoing, Reason, Timestamp, Value};
+use crate::model::{
+    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reason, Timestamp, Value,
+};
 use crate::xml::{Added, splice, text_of, text_or_bytes};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -18,6 +20,19 @@ pub struct Outputs {
     pub records: Vec<Outgoing>,
     /// Bytes of all records, bookkeeping included.
     pub bytes: usize,
+    /// For the audit: the batch's events in their order. Empty where the job is not audited, and in what an outbox gave.
+    pub audited: Vec<Audited>,
+}
+
+/// An event of a batch, as the audit has to hear of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Audited {
+    /// The event.
+    pub at: Coordinates,
+    /// The epoch that it was read in.
+    pub epoch: Epoch,
+    /// Whether its outcome is a record in Kafka; else it is that its batch is stored.
+    pub sends: bool,
 }
 
 /// The outbox holds something that this version did not write.
@@ -55,7 +70,7 @@ impl Outputs {
 
     fn of(records: Vec<Outgoing>) -> Outputs {
         let bytes = records.iter().map(Outgoing::footprint_bytes).sum();
-        Outputs { records, bytes }
+        Outputs { records, bytes, audited: Vec::new() }
     }
 }
 

@@ -1,0 +1,172 @@
+//! Planted: for tests alone, one event that is lost or doubled on its way. An audit that cannot fail proves nothing.
+//!
+//! In:        a stream, or what the sink tells its emitter     Out: the same but for the planted fault
+//! Holds:     the fault until it has happened, once; a batch that is to be sent again until the next one is
+//! Not here:  no way to it from a job file, an argument or the environment: only `cluster::run_planted` takes one
+
+use super::gate::{Outputs, StoredBatch};
+use crate::kafka::ReadRecord;
+use crate::model::{Coordinates, Epoch, Event};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use timely::dataflow::StreamVec;
+use timely::dataflow::channels::pact::Pipeline;
+use timely::dataflow::operators::Operator;
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Between source and decode the record is lost.
+    RecordLost,
+    /// Between source and decode the record is doubled.
+    RecordDoubled,
+    /// Between decode and gate the event is lost.
+    EventLost,
+    /// Between gate and sink the event's output, or its dead letter, is lost.
+    OutputLost,
+    /// Between gate and sink the event's output, or its dead letter, is doubled.
+    OutputDoubled,
+    /// Between gate and sink the event's batch is lost.
+    BatchLost,
+    /// The event's batch is not sent with the Kafka transaction that it was put in.
+    BatchNotSent,
+    /// It is sent twice with it.
+    BatchSentTwice,
+    /// It is sent with it, and with the next one, too.
+    BatchSentAgain,
+}
+
+/// A fault, and the event that it meets.
+#[derive(Debug)]
+pub struct Planted {
+    fault: Fault,
+    event: Coordinates,
+    /// As the header `tidegate-source` names it.
+    source: String,
+    happened: AtomicBool,
+    kept: Mutex<Option<StoredBatch>>,
+}
+
+impl Planted {
+    /// One fault. `event` is one that sends something; `source` is how the header `tidegate-source` names it.
+    pub fn new(fault: Fault, event: Coordinates, source: &str) -> Arc<Planted> {
+        let (happened, kept) = (AtomicBool::new(false), Mutex::new(None));
+        Arc::new(Planted { fault, event, source: source.to_owned(), happened, kept })
+    }
+
+    /// Whether it has gone wrong.
+    pub fn has_happened(&self) -> bool {
+        self.happened.load(Ordering::Relaxed)
+    }
+
+    /// What the emitter is told in the place of this.
+    pub(super) fn in_emission(&self, batches: Arc<Vec<StoredBatch>>) -> Arc<Vec<StoredBatch>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut list = (*batches).clone();
+        if let Some(again) = kept.take() {
+            list.insert(0, again);
+        }
+        if let Some(at) = list.iter().position(|batch| self.is_in(&batch.outputs)) {
+            match self.fault {
+                Fault::BatchNotSent if self.now() => drop(list.remove(at)),
+                Fault::BatchSentTwice if self.now() => list.extend(list.get(at).cloned()),
+                Fault::BatchSentAgain if self.now() => *kept = list.get(at).cloned(),
+                _ => {}
+            }
+        }
+        Arc::new(list)
+    }
+
+    fn is_in(&self, outputs: &Outputs) -> bool {
+        self.record_in(outputs).is_some()
+    }
+
+    fn record_in(&self, outputs: &Outputs) -> Option<usize> {
+        outputs.records.iter().position(|record| {
+            let source = record.headers.iter().rev().find(|(name, _)| name == "tidegate-source");
+            source.is_some_and(|(_, value)| value.as_deref() == Some(self.source.as_bytes()))
+        })
+    }
+
+    /// Once.
+    fn now(&self) -> bool {
+        !self.happened.swap(true, Ordering::Relaxed)
+    }
+}
+
+/// Between source and decode.
+pub fn in_records<'scope>(
+    records: StreamVec<'scope, Epoch, ReadRecord>,
+    planted: Option<&Arc<Planted>>,
+) -> StreamVec<'scope, Epoch, ReadRecord> {
+    edit(records, planted, |planted, list| {
+        let event = planted.event;
+        let Some(at) = list.iter().position(|r| (r.at, r.offset) == (event.at, event.offset)) else { return };
+        match planted.fault {
+            Fault::RecordLost if planted.now() => drop(list.remove(at)),
+            Fault::RecordDoubled if planted.now() => list.extend(list.get(at).cloned()),
+            _ => {}
+        }
+    })
+}
+
+/// Between decode and gate.
+pub fn in_events<'scope>(
+    events: StreamVec<'scope, Epoch, Event>,
+    planted: Option<&Arc<Planted>>,
+) -> StreamVec<'scope, Epoch, Event> {
+    edit(events, planted, |planted, list| {
+        let at = list.iter().position(|event| event.at == planted.event);
+        if let Some(at) = at.filter(|_| planted.fault == Fault::EventLost && planted.now()) {
+            list.remove(at);
+        }
+    })
+}
+
+/// Between gate and sink.
+pub fn in_batches<'scope>(
+    batches: StreamVec<'scope, Epoch, StoredBatch>,
+    planted: Option<&Arc<Planted>>,
+) -> StreamVec<'scope, Epoch, StoredBatch> {
+    edit(batches, planted, |planted, list| {
+        let Some(at) = list.iter().position(|batch| planted.is_in(&batch.outputs)) else { return };
+        match planted.fault {
+            Fault::BatchLost if planted.now() => drop(list.remove(at)),
+            Fault::OutputLost | Fault::OutputDoubled if planted.now() => {
+                if let Some(batch) = list.get_mut(at) {
+                    planted.break_outputs(batch);
+                }
+            }
+            _ => {}
+        }
+    })
+}
+
+impl Planted {
+    fn break_outputs(&self, batch: &mut StoredBatch) {
+        let mut outputs = (*batch.outputs).clone();
+        let Some(at) = self.record_in(&outputs) else { return };
+        match self.fault {
+            Fault::OutputLost => drop(outputs.records.remove(at)),
+            _ => outputs.records.extend(outputs.records.get(at).cloned()),
+        }
+        batch.records = outputs.records.len();
+        batch.outputs = Arc::new(outputs);
+    }
+}
+
+fn edit<'scope, D: Clone + 'static>(
+    stream: StreamVec<'scope, Epoch, D>,
+    planted: Option<&Arc<Planted>>,
+    edit: impl Fn(&Planted, &mut Vec<D>) + 'static,
+) -> StreamVec<'scope, Epoch, D> {
+    let Some(planted) = planted.cloned() else { return stream };
+    stream.unary(Pipeline, "planted", move |_, _| {
+        move |input, output| {
+            input.for_each(|capability, list| {
+                edit(&planted, list);
+                output.session(&capability).give_container(list);
+            });
+        }
+    })
+}
