@@ -1,7 +1,9 @@
-//! What the audit costs: the same job with and without it, in turns, in this process, on a log and a database in memory.
+//! What the audit costs: the same job with and without it, in turns, in this process, on a log and a database in
+//! memory; and the audit's dataflow alone.
 //!
 //! In:        `cargo bench --bench audit [-- EVENTS [TURNS [WORKERS]]]`; 300000, 5 and 1 where nothing is given
-//! Out:       user CPU time per million events and events a second of each turn, and the ratio of the medians
+//! Out:       user CPU time per million events and events a second of each turn, and the ratio of the medians; user CPU time
+//!            per event of the audit alone, the number to trust on a machine that does other things, too
 //! Order:     without, with, without, ...: whatever else the machine does meets both
 //! Not here:  no network and no real database: beside those the share of the audit is smaller than here. CPU time is of the
 //!            whole process, the servers in memory included, to 10 ms: Linux alone has it in this form
@@ -9,16 +11,23 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a bench fails by panicking")]
 #![allow(clippy::print_stdout, reason = "its report")]
 
+use std::collections::VecDeque;
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 use tidegate::cluster::{self, Cluster, Ended, Job, Signals};
-use tidegate::job;
+use tidegate::job::{self, JobSpec};
 use tidegate::kafka::KafkaSetup;
-use tidegate::model::Record;
+use tidegate::model::{Coordinates, Epoch, Offset, Record, TopicPartition};
+use tidegate::operator::account::{Accounts, Tally, Tap, Way};
+use tidegate::operator::audit::{AuditSetup, audit};
+use tidegate::operator::stop::StopRequest;
 use tidegate::status::Board;
 use tidegate::testing::{
     Broker, DatabaseFaults, FaultyDatabase, Link, LogFaults, MemoryDatabase, MemoryLog, MemoryStep, Random,
 };
+use timely::dataflow::Scope;
+use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 
 const PARTITIONS: i32 = 4;
 const KEYS: u64 = 5_000;
@@ -51,6 +60,103 @@ fn main() {
         ratio(|r| r.seconds),
         ratio(|r| r.cpu_seconds)
     );
+    alone();
+}
+
+/// The audit alone on one worker: accounting, exchange and sums; what making the events takes is taken off.
+fn alone() {
+    const EVENTS: i64 = 5_000_000;
+    let per_event = |began: f64| (cpu_seconds() - began) * 1e9 / 5e6;
+    let turn = |_| {
+        let began = cpu_seconds();
+        let mut load = Load::new(EVENTS);
+        while let Some(step) = load.step() {
+            black_box(step);
+        }
+        let without = per_event(began);
+        let began = cpu_seconds();
+        timely::execute_directly(move |worker| {
+            let stop = StopRequest::default();
+            let setup = AuditSetup { spec: spec(true), stop: stop.clone() };
+            worker.dataflow::<Epoch, _, _>(|scope| {
+                audit(scope, [accounts(scope, Load::new(EVENTS))], setup);
+            });
+            while worker.step() {}
+            assert_eq!(stop.take(), None, "everything is settled");
+        });
+        per_event(began) - without
+    };
+    let ns: Vec<f64> = (0..5).map(turn).collect();
+    println!("the audit alone, user CPU ns per event: {ns:.0?}");
+}
+
+/// Events in epochs of 500, and their outcomes: Kafka transactions of 2000, by key group.
+struct Load {
+    events: i64,
+    next: i64,
+    epoch: Epoch,
+    open: VecDeque<(Coordinates, Epoch, u64)>,
+    random: Random,
+}
+
+/// What one step reads and settles, at which epoch, and the oldest epoch that was open.
+struct Step {
+    read: Vec<Coordinates>,
+    settled: Vec<(Coordinates, Epoch, u64)>,
+    epoch: Epoch,
+    oldest: Epoch,
+}
+
+impl Load {
+    fn new(events: i64) -> Load {
+        Load { events, next: 0, epoch: 0, open: VecDeque::new(), random: Random::new(1) }
+    }
+
+    fn step(&mut self) -> Option<Step> {
+        let (epoch, more) = (self.epoch, self.next < self.events);
+        if !more && self.open.is_empty() {
+            return None;
+        }
+        self.epoch += 1;
+        let mut read = Vec::new();
+        for number in self.next..self.next + if more { 500 } else { 0 } {
+            let at = TopicPartition { topic: 0, partition: i32::try_from(number / 125 % 4).unwrap() };
+            let event = Coordinates { at, offset: Offset(number / 500 * 125 + number % 125), index: 0 };
+            self.open.push_back((event, epoch, self.random.below(16)));
+            read.push(event);
+        }
+        self.next += i64::try_from(read.len()).unwrap();
+        let oldest = self.open.front().map_or(epoch, |(_, epoch, _)| *epoch);
+        let full = self.open.len() >= 2_500 || !more;
+        let count = if full { self.open.len().min(2_000) } else { 0 };
+        let mut settled: Vec<_> = self.open.drain(..count).collect();
+        settled.sort_by_key(|(_, _, group)| *group);
+        Some(Step { read, settled, epoch, oldest })
+    }
+}
+
+fn accounts(scope: Scope<'_, Epoch>, mut load: Load) -> Accounts<'_> {
+    let mut builder = OperatorBuilder::new("events".to_owned(), scope);
+    let again = scope.activator_for(builder.operator_info().address);
+    let (mut tap, accounts) = Tap::new(&mut builder, true);
+    builder.build(move |mut capabilities| {
+        let mut held = capabilities.pop();
+        let (mut read, mut settled) = (Tally::default(), Tally::default());
+        move |_frontiers| {
+            let Some(capability) = &mut held else { return };
+            let Some(step) = load.step() else {
+                held = None;
+                return;
+            };
+            capability.downgrade(&step.oldest);
+            step.read.iter().for_each(|event| read.add(*event, step.epoch));
+            tap.give(&capability.delayed(&step.epoch), &mut read, Way::Expected);
+            step.settled.iter().for_each(|(event, epoch, _)| settled.add(*event, *epoch));
+            tap.give(capability, &mut settled, Way::Settled);
+            again.activate();
+        }
+    });
+    accounts
 }
 
 struct Run {
@@ -59,8 +165,7 @@ struct Run {
 }
 
 fn run(audit: bool, events: u32, workers: u32) -> Run {
-    let spec =
-        Arc::new(job::check("bench.toml", &job_file(audit), &|_| None).expect("the job file is right").spec);
+    let spec = spec(audit);
     let broker = Broker::lying(None);
     broker.create_topic("in", PARTITIONS);
     broker.create_topic("out", PARTITIONS);
@@ -106,6 +211,10 @@ fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux's stat file");
     let behind_name = stat.rsplit_once(')').expect("a name in parentheses").1;
     behind_name.split_whitespace().nth(11).expect("utime").parse::<f64>().expect("a number") / 100.0
+}
+
+fn spec(audit: bool) -> Arc<JobSpec> {
+    Arc::new(job::check("bench.toml", &job_file(audit), &|_| None).expect("the job file is right").spec)
 }
 
 fn job_file(audit: bool) -> String {
