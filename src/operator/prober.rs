@@ -50,6 +50,8 @@ pub struct Prober {
 struct State {
     waiters: Vec<Waiter>,
     since: Option<Instant>,
+    /// What it said last in this outage.
+    said: Option<String>,
     fruitless: u32,
     /// Since when each question is open, by a number of its own.
     open: BTreeMap<u64, Instant>,
@@ -100,6 +102,7 @@ impl Prober {
     pub fn wait(&self, why: &str, waiter: impl FnOnce(Answer) + Send + 'static) {
         let mut state = self.lock();
         state.since.get_or_insert_with(Instant::now);
+        state.said = Some(why.to_owned());
         state.waiters.push(Box::new(waiter));
         drop(state);
         self.board.holds(self.world, why);
@@ -112,6 +115,7 @@ impl Prober {
         state.fruitless = 0;
         state.worked_at = Some(Instant::now());
         if state.waiters.is_empty() && state.since.take().is_some() {
+            state.said = None;
             drop(state);
             self.board.resumes(self.world);
         }
@@ -136,8 +140,13 @@ impl Prober {
             return;
         }
         state.since.get_or_insert_with(Instant::now);
+        let mut why = format!("no answer for {} s", oldest.as_secs());
+        // Silence must not hide what the world has said: that may tell what to do.
+        if let Some(said) = &state.said {
+            why = format!("{why}, after: {said}");
+        }
         drop(state);
-        self.board.holds(self.world, &format!("no answer for {} s", oldest.as_secs()));
+        self.board.holds(self.world, &why);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

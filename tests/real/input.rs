@@ -117,28 +117,46 @@ impl ProducerContext for Deliveries {
 
 /// Sends a whole plan; gives the bytes of all documents.
 fn send(services: &Services, topic: &str, plan: &Plan) -> usize {
-    // Idempotent: a retry must neither double nor reorder what the plan has numbered.
-    let producer: BaseProducer<Deliveries> = kafka::client(&services.kafka)
-        .set("enable.idempotence", "true")
-        .set("linger.ms", "20")
-        .set("batch.size", "900000")
-        .set("batch.num.messages", "10000")
-        .create_with_context(Deliveries::default())
-        .expect("a producer");
-    let mut bytes = 0;
-    for slot in &plan.slots {
+    let sender = Sender::new(services, topic);
+    let bytes = plan.slots.iter().map(|slot| sender.send(plan.seed, slot)).sum();
+    sender.finish();
+    bytes
+}
+
+/// Sends the records of a plan in their order.
+pub struct Sender {
+    producer: BaseProducer<Deliveries>,
+    topic: String,
+}
+
+impl Sender {
+    pub fn new(services: &Services, topic: &str) -> Sender {
+        // Idempotent: a retry must neither double nor reorder what the plan has numbered.
+        let producer = kafka::client(&services.kafka)
+            .set("enable.idempotence", "true")
+            .set("linger.ms", "20")
+            .set("batch.size", "900000")
+            .set("batch.num.messages", "10000")
+            .create_with_context(Deliveries::default())
+            .expect("a producer");
+        Sender { producer, topic: topic.to_owned() }
+    }
+
+    /// Queues the record of a slot; gives the bytes of its document.
+    pub fn send(&self, seed: u64, slot: &Slot) -> usize {
         let (partition, value) = match slot {
-            Slot::Event(event) => {
-                (event.partition, Some(Order::new(plan.seed, *event).document().into_bytes()))
-            }
+            Slot::Event(event) => (event.partition, Some(Order::new(seed, *event).document().into_bytes())),
             Slot::Unreadable(record) => (record.partition, unreadable::content(*record).value),
         };
-        bytes += value.as_ref().map_or(0, Vec::len);
-        send_one(&producer, topic, partition, value.as_deref(), &envelope(slot));
+        send_one(&self.producer, &self.topic, partition, value.as_deref(), &envelope(slot));
+        value.map_or(0, |value| value.len())
     }
-    producer.flush(Duration::from_secs(60)).expect("all is delivered");
-    assert_eq!(producer.context().0.load(Ordering::Relaxed), 0, "records that were not delivered");
-    bytes
+
+    /// Waits until everything is delivered.
+    pub fn finish(self) {
+        self.producer.flush(Duration::from_secs(60)).expect("all is delivered");
+        assert_eq!(self.producer.context().0.load(Ordering::Relaxed), 0, "records that were not delivered");
+    }
 }
 
 fn send_one(

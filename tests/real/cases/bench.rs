@@ -17,6 +17,8 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 /// A job and what is its own.
 pub struct Bench {
     pub services: &'static Services,
+    /// Where the job finds Kafka.
+    pub kafka: String,
     pub name: String,
     pub schema: String,
     pub input: String,
@@ -41,6 +43,7 @@ impl Bench {
         let name = unique(name);
         let bench = Bench {
             services,
+            kafka: services.kafka.clone(),
             schema: format!("tidegate_{name}"),
             input: format!("{name}_in"),
             output: format!("{name}_out"),
@@ -61,8 +64,8 @@ impl Bench {
     /// Writes the job file. `database`: further lines of that section; `rest`: the sections `event` and `output`, the
     /// steps and whatever else. One key group: everything that the job stores and sends has one order.
     pub fn job(&self, database: &str, rest: &str) {
-        let Bench { name, schema, input, output, dead_letters, .. } = self;
-        let (kafka, db) = (&self.services.kafka, &self.services.db);
+        let Bench { kafka, name, schema, input, output, dead_letters, .. } = self;
+        let db = &self.services.db;
         let text = format!(
             r#"[job]
 name = "{name}"
