@@ -24,6 +24,8 @@ pub struct Feeder {
 impl Feeder {
     /// Makes the topic and begins.
     pub fn start(services: &'static Services, seed: u64) -> Feeder {
+        let now = std::time::UNIX_EPOCH.elapsed().expect("a clock after 1970").as_millis() as i64;
+        input::FIRST_TIMESTAMP_MS.set(now - 20 * 3_600_000).expect("one campaign a process");
         let topic = input::unique("fed");
         kafka::create_topics(&services.kafka, &[&topic], PARTITIONS);
         let end = Arc::new(AtomicBool::new(false));

@@ -26,6 +26,9 @@
 #![allow(unreachable_pub, reason = "nobody outside uses a test binary")]
 
 #[allow(dead_code, reason = "shared with tests/real")]
+#[path = "../real/cases/bench.rs"]
+mod bench;
+#[allow(dead_code, reason = "shared with tests/real")]
 #[path = "../real/customers.rs"]
 mod customers;
 #[allow(dead_code, reason = "shared with tests/real")]
@@ -71,6 +74,7 @@ mod script;
 
 // What runs, and what is done to it.
 mod campaign;
+mod cut_connections;
 mod faults;
 mod feeder;
 mod instance;

@@ -20,6 +20,10 @@ pub const FULL: Size = Size { events: 200_000, keys: 10_000 };
 /// Enough to be hit in the middle.
 pub const SMALL: Size = Size { events: 40_000, keys: 2_000 };
 
+/// The timestamp that a topic's records count from, if it is not to be years ago: a broker that starts again forgets an
+/// idempotent producer whose last record is older than a day by its timestamp, and takes what is sent again for new.
+pub static FIRST_TIMESTAMP_MS: OnceLock<i64> = OnceLock::new();
+
 /// A filled topic.
 pub struct Input {
     pub topic: String,
@@ -96,7 +100,8 @@ pub fn envelope(slot: &Slot) -> Envelope {
     Envelope {
         key: (number % 4 != 1).then(|| format!("{kind}-{number}").into_bytes()),
         headers,
-        timestamp_ms: 1_700_000_000_000 + i64::from(number) * 7 % 100_000_000,
+        timestamp_ms: FIRST_TIMESTAMP_MS.get().unwrap_or(&1_700_000_000_000)
+            + i64::from(number) * 7 % 100_000_000,
     }
 }
 

@@ -86,8 +86,9 @@ impl Process {
 
     /// Waits for the end, which must have this exit code.
     pub fn expect(self, code: i32, deadline: Duration) -> Ended {
+        let name = self.log_name();
         let ended = self.wait(deadline);
-        assert_eq!(ended.code, Some(code), "exit code; the job's log:\n{}", tail(&ended.log));
+        assert_eq!(ended.code, Some(code), "exit code; the job's {name}:\n{}", tail(&ended.log));
         ended
     }
 
