@@ -207,3 +207,32 @@ fn jitter() -> f64 {
     let sixteen_bits = u16::try_from(random >> 48).unwrap_or(u16::MAX);
     f64::from(sixteen_bits) / f64::from(u16::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_does_not_hide_what_the_world_has_said() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let board = Arc::new(Board::new(1));
+        let probe: Probe = Box::new(|| Box::pin(async { Ok(()) }));
+        let prober = Prober::start(World::Broker, None, Arc::clone(&board), runtime.handle(), probe);
+        let slow = Instant::now().checked_sub(SLOW).unwrap();
+        let why = || board.holding().iter().map(|hold| hold.why.clone()).collect::<Vec<_>>();
+
+        prober.lock().open.insert(7, slow);
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s"]);
+        prober.wait("a transaction is not decided", |_| {});
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s, after: a transaction is not decided"]);
+
+        // The next outage begins with nothing said.
+        prober.answer(&Answer::Up);
+        prober.worked();
+        prober.lock().worked_at = Some(slow);
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s"]);
+    }
+}
