@@ -77,6 +77,7 @@ mod campaign;
 mod cut_connections;
 mod faults;
 mod feeder;
+mod idle_zombie;
 mod instance;
 mod progress;
 mod proxy;

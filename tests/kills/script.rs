@@ -78,11 +78,8 @@ pub struct Round {
     pub then: Shape,
 }
 
-/// The kinds, one card each.
-const KINDS: usize = 15;
-
-/// How many rounds one deck has.
-pub const DECK: usize = KINDS;
+/// How many rounds one deck has: a card for each kind.
+pub const DECK: usize = 15;
 
 /// The script of so many rounds.
 pub fn rounds(seed: u64, count: usize) -> Vec<Round> {
@@ -92,7 +89,7 @@ pub fn rounds(seed: u64, count: usize) -> Vec<Round> {
     let mut rounds = Vec::with_capacity(count);
     for _ in 0..count {
         if deck.is_empty() {
-            deck = (0..KINDS).collect();
+            deck = (0..DECK).collect();
             chance.shuffle(&mut deck);
         }
         let round = Round::deal(deck.pop().expect("a card"), last, &mut chance);
