@@ -11,8 +11,10 @@ use std::time::{Duration, Instant};
 
 /// Few keys: events of one key meet in every batch.
 const KEYS: u32 = 300;
-const EVENTS_PER_TICK: u32 = 16;
-const TICK: Duration = Duration::from_millis(40);
+/// 200 a second: a job on a busy machine must be able to become level with it.
+const EVENTS_PER_TICK: u32 = 10;
+const TICK: Duration = Duration::from_millis(50);
+const LINGER: Duration = Duration::from_millis(200);
 
 /// A running feeder. It reaches the broker directly, whatever stands in front of it for the job.
 pub struct Feeder {
@@ -65,7 +67,7 @@ impl Drop for Feeder {
 }
 
 fn feed(services: &Services, topic: &str, seed: u64, end: &AtomicBool) -> Plan {
-    let sender = Sender::new(services, topic);
+    let sender = Sender::new(services, topic, LINGER);
     let mut plan = Plan::new(Size { events: 0, keys: KEYS }, seed);
     let mut next = Instant::now();
     while !end.load(Ordering::Acquire) {

@@ -43,7 +43,10 @@ fn an_idle_zombie_ends_with_its_next_record() {
     let start = Instant::now();
     bench.send_texts(&documents[1..]);
     old.expect(76, DEADLINE);
-    report(&format!("an idle zombie ended {} ms after its next record was sent", start.elapsed().as_millis()));
+    report(&format!(
+        "an idle zombie ended {} ms after its next record was sent",
+        start.elapsed().as_millis()
+    ));
 
     bench.wait_count(&mut new, "SELECT COUNT(*) FROM store", 2);
     new.signal("TERM");

@@ -7,8 +7,8 @@ use super::sql::Sql;
 use std::time::{Duration, Instant};
 
 /// How long anything may take to go on, once nothing is in its way.
-const DEADLINE: Duration = Duration::from_secs(90);
-const PAUSE: Duration = Duration::from_millis(10);
+const DEADLINE: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Progress {
     sql: Sql,

@@ -122,7 +122,7 @@ impl ProducerContext for Deliveries {
 
 /// Sends a whole plan; gives the bytes of all documents.
 fn send(services: &Services, topic: &str, plan: &Plan) -> usize {
-    let sender = Sender::new(services, topic);
+    let sender = Sender::new(services, topic, Duration::from_millis(20));
     let bytes = plan.slots.iter().map(|slot| sender.send(plan.seed, slot)).sum();
     sender.finish();
     bytes
@@ -135,11 +135,13 @@ pub struct Sender {
 }
 
 impl Sender {
-    pub fn new(services: &Services, topic: &str) -> Sender {
+    /// `linger`: how long records gather. An idempotent producer with more requests waiting than may be on their way burns a
+    /// core, so whoever sends slowly for long gathers long.
+    pub fn new(services: &Services, topic: &str, linger: Duration) -> Sender {
         // Idempotent: a retry must neither double nor reorder what the plan has numbered.
         let producer = kafka::client(&services.kafka)
             .set("enable.idempotence", "true")
-            .set("linger.ms", "20")
+            .set("linger.ms", linger.as_millis().to_string())
             .set("batch.size", "900000")
             .set("batch.num.messages", "10000")
             .create_with_context(Deliveries::default())
