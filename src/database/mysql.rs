@@ -124,6 +124,8 @@ struct Server {
     mariadb: bool,
     /// Takes many rows of parameters in one message (COM_STMT_BULK_EXECUTE).
     bulk: bool,
+    /// Ends a transaction whose client has fallen silent.
+    ends_idle: bool,
     /// `max_allowed_packet`
     packet_bytes_max: usize,
 }
@@ -135,7 +137,12 @@ impl Server {
         let numbers = version.strip_prefix("5.5.5-").unwrap_or(version);
         let mut numbers = numbers.split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
         let release = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-        Server { mariadb, bulk: mariadb && release >= (10, 2), packet_bytes_max }
+        Server {
+            mariadb,
+            bulk: mariadb && release >= (10, 2),
+            ends_idle: mariadb && release >= (10, 3),
+            packet_bytes_max,
+        }
     }
 }
 
@@ -149,6 +156,11 @@ fn session_setup(server: Server, statement_deadline_s: u64) -> Vec<String> {
         // A statement that nobody waits for any more must not run, and hold its locks, for ever.
         setup.push(format!("SET SESSION max_statement_time = {}", statement_deadline_s.saturating_add(1)));
     }
+    if server.ends_idle && statement_deadline_s > 0 {
+        // A process that stands still in the middle of a transaction, or whose machine is cut off, must not keep the
+        // position rows from the instance that takes over: without this the server waits for hours.
+        setup.push(format!("SET SESSION idle_transaction_timeout = {statement_deadline_s}"));
+    }
     setup
 }
 
@@ -160,12 +172,14 @@ mod version_tests {
     use super::Server;
 
     #[test]
-    fn bulk_is_known_by_the_version() {
+    fn what_a_server_can_do_is_known_by_its_version() {
         let bulk = |version| Server::from_version(version, 0).bulk;
         assert!(bulk("10.11.19-MariaDB-0+deb12u1"));
         assert!(bulk("5.5.5-10.6.1-MariaDB-log"));
         assert!(bulk("11.4.2-MariaDB"));
         assert!(!bulk("10.1.48-MariaDB"));
         assert!(!bulk("8.4.3"));
+        let ends_idle = |version| Server::from_version(version, 0).ends_idle;
+        assert!(ends_idle("10.3.0-MariaDB") && !ends_idle("10.2.44-MariaDB") && !ends_idle("8.4.3"));
     }
 }

@@ -49,10 +49,37 @@ pub(super) fn ends(
     at: TopicPartition,
     until: Instant,
 ) -> Result<(Offset, NextOffset), LogError> {
-    let (low, end) = client.fetch_watermarks(topic, at.partition, remaining(until)).map_err(|error| {
-        LogError::by(format!("asking for the ends of {topic}/{}", at.partition), &error).at(at)
-    })?;
+    let doing = format!("asking for the ends of {topic}/{}", at.partition);
+    let (low, end) = watermarks(client, topic, at.partition, &doing, until).map_err(|error| error.at(at))?;
     Ok((Offset(low), NextOffset(end)))
+}
+
+/// The first offset and the last stable offset. `doing` is for the message.
+///
+/// librdkafka calls a partition unknown, too, that has no leader at the moment, as after a broker's start, and goes on to say
+/// so from memory when it has one again. The cluster's metadata tell the two apart, and refresh that memory.
+pub(super) fn watermarks(
+    client: &ReadingClient,
+    topic: &str,
+    partition: i32,
+    doing: &str,
+    until: Instant,
+) -> Result<(i64, i64), LogError> {
+    const PAUSE: Duration = Duration::from_millis(100);
+    loop {
+        let error = match client.fetch_watermarks(topic, partition, remaining(until)) {
+            Ok(found) => return Ok(found),
+            Err(error) => error,
+        };
+        let is_unknown = error.rdkafka_error_code() == Some(RDKafkaErrorCode::UnknownPartition);
+        if !is_unknown || partition_count(client, topic, until)?.is_none_or(|count| partition >= count) {
+            return Err(LogError::by(doing, &error));
+        }
+        if remaining(until) <= PAUSE {
+            return Err(LogError::by_code(doing, RDKafkaErrorCode::LeaderNotAvailable, None));
+        }
+        std::thread::sleep(PAUSE);
+    }
 }
 
 /// Makes the progress topic where it is missing, and waits until it can be used.

@@ -8,7 +8,7 @@
 //! Not here:  which ledger a row must belong to (recovery)
 
 use super::client::{self, ReadingClient, moment_in, remaining};
-use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, native};
+use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, admin, native};
 use crate::model::{BatchNumber, KeyGroup};
 use rdkafka::consumer::Consumer;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
@@ -62,9 +62,7 @@ pub(super) fn read(setup: &KafkaSetup, deadline: Duration) -> Result<Vec<Progres
 fn read_by(consumer: &ReadingClient, topic: &str, until: Instant) -> Result<Vec<ProgressRow>, LogError> {
     let doing = format!("reading the progress topic `{topic}`");
     // Of a topic that is not there a consumer would never hear.
-    let (low, _) = consumer
-        .fetch_watermarks(topic, PARTITION, remaining(until))
-        .map_err(|error| LogError::by(&doing, &error))?;
+    let (low, _) = admin::watermarks(consumer, topic, PARTITION, &doing, until)?;
     let mut list = TopicPartitionList::new();
     // The explicit offset is ten times as fast as "the beginning".
     list.add_partition_offset(topic, PARTITION, Offset::Offset(low))

@@ -53,6 +53,8 @@ pub struct Prober {
 struct State {
     waiters: Vec<Waiter>,
     since: Option<Instant>,
+    /// What it said last in this outage.
+    said: Option<String>,
     fruitless: u32,
     /// Since when each question is open, by a number of its own.
     open: BTreeMap<u64, Instant>,
@@ -104,6 +106,7 @@ impl Prober {
     pub fn wait(&self, why: &str, waiter: impl FnOnce(Answer) + Send + 'static) {
         let mut state = self.lock();
         state.since.get_or_insert_with(Instant::now);
+        state.said = Some(why.to_owned());
         state.waiters.push(Box::new(waiter));
         drop(state);
         self.board.holds(self.world, why);
@@ -116,6 +119,7 @@ impl Prober {
         state.fruitless = 0;
         state.worked_at = Some(Instant::now());
         if state.waiters.is_empty() && state.since.take().is_some() {
+            state.said = None;
             drop(state);
             self.board.resumes(self.world);
         }
@@ -140,8 +144,13 @@ impl Prober {
             return;
         }
         state.since.get_or_insert_with(Instant::now);
+        let mut why = format!("no answer for {} s", oldest.as_secs());
+        // Silence must not hide what the world has said: that may tell what to do.
+        if let Some(said) = &state.said {
+            why = format!("{why}, after: {said}");
+        }
         drop(state);
-        self.board.holds(self.world, &format!("no answer for {} s", oldest.as_secs()));
+        self.board.holds(self.world, &why);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -192,5 +201,36 @@ async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_does_not_hide_what_the_world_has_said() {
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let host = Host::real(Arc::new(runtime));
+        let board = Arc::new(Board::new(1));
+        let probe: Probe = Box::new(|| Box::pin(async { Ok(()) }));
+        let prober = Prober::start(World::Broker, None, Arc::clone(&board), &host, probe);
+        let slow = Instant::now().checked_sub(SLOW).unwrap();
+        let why = || board.holding().iter().map(|hold| hold.why.clone()).collect::<Vec<_>>();
+
+        prober.lock().open.insert(7, slow);
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s"]);
+        prober.wait("a transaction is not decided", |_| {});
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s, after: a transaction is not decided"]);
+
+        // The next outage begins with nothing said.
+        prober.answer(&Answer::Up);
+        prober.worked();
+        prober.lock().worked_at = Some(slow);
+        prober.look();
+        assert_eq!(why(), ["no answer for 3 s"]);
     }
 }

@@ -13,3 +13,5 @@ mod kills;
 mod nights;
 mod refusals;
 mod sizes;
+mod slow;
+mod topics;

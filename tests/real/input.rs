@@ -20,6 +20,10 @@ pub const FULL: Size = Size { events: 200_000, keys: 10_000 };
 /// Enough to be hit in the middle.
 pub const SMALL: Size = Size { events: 40_000, keys: 2_000 };
 
+/// The timestamp that a topic's records count from, if it is not to be years ago: a broker that starts again forgets an
+/// idempotent producer whose last record is older than a day by its timestamp, and takes what is sent again for new.
+pub static FIRST_TIMESTAMP_MS: OnceLock<i64> = OnceLock::new();
+
 /// A filled topic.
 pub struct Input {
     pub topic: String,
@@ -96,7 +100,8 @@ pub fn envelope(slot: &Slot) -> Envelope {
     Envelope {
         key: (number % 4 != 1).then(|| format!("{kind}-{number}").into_bytes()),
         headers,
-        timestamp_ms: 1_700_000_000_000 + i64::from(number) * 7 % 100_000_000,
+        timestamp_ms: FIRST_TIMESTAMP_MS.get().unwrap_or(&1_700_000_000_000)
+            + i64::from(number) * 7 % 100_000_000,
     }
 }
 
@@ -117,28 +122,48 @@ impl ProducerContext for Deliveries {
 
 /// Sends a whole plan; gives the bytes of all documents.
 fn send(services: &Services, topic: &str, plan: &Plan) -> usize {
-    // Idempotent: a retry must neither double nor reorder what the plan has numbered.
-    let producer: BaseProducer<Deliveries> = kafka::client(&services.kafka)
-        .set("enable.idempotence", "true")
-        .set("linger.ms", "20")
-        .set("batch.size", "900000")
-        .set("batch.num.messages", "10000")
-        .create_with_context(Deliveries::default())
-        .expect("a producer");
-    let mut bytes = 0;
-    for slot in &plan.slots {
+    let sender = Sender::new(services, topic, Duration::from_millis(20));
+    let bytes = plan.slots.iter().map(|slot| sender.send(plan.seed, slot)).sum();
+    sender.finish();
+    bytes
+}
+
+/// Sends the records of a plan in their order.
+pub struct Sender {
+    producer: BaseProducer<Deliveries>,
+    topic: String,
+}
+
+impl Sender {
+    /// `linger`: how long records gather. An idempotent producer with more requests waiting than may be on their way burns a
+    /// core, so whoever sends slowly for long gathers long.
+    pub fn new(services: &Services, topic: &str, linger: Duration) -> Sender {
+        // Idempotent: a retry must neither double nor reorder what the plan has numbered.
+        let producer = kafka::client(&services.kafka)
+            .set("enable.idempotence", "true")
+            .set("linger.ms", linger.as_millis().to_string())
+            .set("batch.size", "900000")
+            .set("batch.num.messages", "10000")
+            .create_with_context(Deliveries::default())
+            .expect("a producer");
+        Sender { producer, topic: topic.to_owned() }
+    }
+
+    /// Queues the record of a slot; gives the bytes of its document.
+    pub fn send(&self, seed: u64, slot: &Slot) -> usize {
         let (partition, value) = match slot {
-            Slot::Event(event) => {
-                (event.partition, Some(Order::new(plan.seed, *event).document().into_bytes()))
-            }
+            Slot::Event(event) => (event.partition, Some(Order::new(seed, *event).document().into_bytes())),
             Slot::Unreadable(record) => (record.partition, unreadable::content(*record).value),
         };
-        bytes += value.as_ref().map_or(0, Vec::len);
-        send_one(&producer, topic, partition, value.as_deref(), &envelope(slot));
+        send_one(&self.producer, &self.topic, partition, value.as_deref(), &envelope(slot));
+        value.map_or(0, |value| value.len())
     }
-    producer.flush(Duration::from_secs(60)).expect("all is delivered");
-    assert_eq!(producer.context().0.load(Ordering::Relaxed), 0, "records that were not delivered");
-    bytes
+
+    /// Waits until everything is delivered.
+    pub fn finish(self) {
+        self.producer.flush(Duration::from_secs(60)).expect("all is delivered");
+        assert_eq!(self.producer.context().0.load(Ordering::Relaxed), 0, "records that were not delivered");
+    }
 }
 
 fn send_one(

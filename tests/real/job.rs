@@ -17,6 +17,11 @@ pub struct Job {
     pub schema: String,
     pub output: String,
     pub dead_letters: String,
+    /// Where the job finds Kafka and the database: the servers, or what a test has put in front of them.
+    pub kafka: String,
+    pub db: String,
+    /// `database.deadline_s`
+    pub deadline_s: u32,
     /// The rule for unreadable records.
     pub unreadable: &'static str,
     /// The table that the first store writes to.
@@ -32,6 +37,9 @@ impl Job {
         let job = Job {
             services,
             input,
+            kafka: services.kafka.clone(),
+            db: services.db.clone(),
+            deadline_s: 30,
             schema: format!("tidegate_{name}"),
             output: format!("{name}_out"),
             dead_letters: format!("{name}_dead"),
@@ -96,8 +104,8 @@ impl Job {
     }
 
     fn file(&self) -> String {
-        let Job { name, schema, output, dead_letters, unreadable, journal, .. } = self;
-        let (kafka, db, topic) = (&self.services.kafka, &self.services.db, &self.input.topic);
+        let Job { name, kafka, db, deadline_s, schema, output, dead_letters, unreadable, journal, .. } = self;
+        let topic = &self.input.topic;
         format!(
             r#"[job]
 name = "{name}"
@@ -124,6 +132,7 @@ note      = {{ path = "s:note", type = "text", optional = true }}
 [database]
 url = "mysql://app@{db}/{schema}"
 password_file = "password"
+deadline_s = {deadline_s}
 
 [[database.steps]]
 name = "customer"

@@ -81,7 +81,12 @@ impl Positions {
     /// The ends of all partitions, or `None` when the broker does not answer in time.
     pub fn ends(&self, deadline: Duration) -> Option<Vec<i64>> {
         let end = |p| self.consumer.fetch_watermarks(&self.topic, p, deadline).ok().map(|(_, high)| high);
-        (0..self.partitions).map(end).collect()
+        let ends: Option<Vec<_>> = (0..self.partitions).map(end).collect();
+        if ends.is_none() {
+            // A partition that had no leader when it was asked for is remembered so until the metadata are read again.
+            self.consumer.fetch_metadata(Some(&self.topic), deadline).ok();
+        }
+        ends
     }
 
     /// What the group has committed; -1 where it has not.

@@ -50,26 +50,40 @@ pub struct Plan {
     /// Where each partition ends.
     pub ends: [i64; PARTITIONS as usize],
     pub slots: Vec<Slot>,
+    /// The next event of each key.
+    sequences: Vec<u32>,
 }
 
 impl Plan {
     pub fn new(size: Size, seed: u64) -> Plan {
-        let mut plan =
-            Plan { seed, keys: size.keys, events: vec![], unreadable: vec![], ends: [0; 4], slots: vec![] };
-        let mut sequences = vec![0; size.keys as usize];
-        for number in 0..size.events {
-            let key = (mix(seed ^ u64::from(number)) % u64::from(size.keys)) as u32;
+        let mut plan = Plan {
+            seed,
+            keys: size.keys,
+            events: vec![],
+            unreadable: vec![],
+            ends: [0; 4],
+            slots: vec![],
+            sequences: vec![0; size.keys as usize],
+        };
+        plan.grow(size.events);
+        plan
+    }
+
+    /// Puts so many events behind what is there: a plan that has grown is the same as one made whole.
+    pub fn grow(&mut self, events: u32) {
+        let first = self.events.len() as u32;
+        for number in first..first + events {
+            let key = (mix(self.seed ^ u64::from(number)) % u64::from(self.keys)) as u32;
             let partition = (mix(u64::from(key)) % PARTITIONS as u64) as i32;
-            let sequence = sequences[key as usize];
-            sequences[key as usize] += 1;
-            let event = Event { number, key, sequence, partition, offset: plan.take_offset(partition) };
-            plan.events.push(event);
-            plan.slots.push(Slot::Event(event));
+            let sequence = self.sequences[key as usize];
+            self.sequences[key as usize] += 1;
+            let event = Event { number, key, sequence, partition, offset: self.take_offset(partition) };
+            self.events.push(event);
+            self.slots.push(Slot::Event(event));
             if number % EVENTS_PER_UNREADABLE == EVENTS_PER_UNREADABLE - 1 {
-                plan.add_unreadable();
+                self.add_unreadable();
             }
         }
-        plan
     }
 
     fn add_unreadable(&mut self) {

@@ -35,8 +35,10 @@ pub fn run(job: &Job, args: &[&str]) -> Process {
 
 /// All processes of a job that runs in `processes` of them, with `workers` each.
 pub fn run_cluster(job: &Job, processes: usize, workers: usize, args: &[&str]) -> Vec<Process> {
-    let hosts = job.dir.path().join("hosts");
-    std::fs::write(&hosts, free_hosts(processes).join("\n") + "\n").expect("the hosts file is written");
+    // Its own file for each start: an older instance may still be reading its own.
+    let free = free_hosts(processes);
+    let hosts = job.dir.path().join(format!("hosts-{}", free[0].replace(':', "-")));
+    std::fs::write(&hosts, free.join("\n") + "\n").expect("the hosts file is written");
     let (processes_text, workers) = (processes.to_string(), workers.to_string());
     let start_one = |index: usize| {
         let index = index.to_string();
@@ -84,8 +86,9 @@ impl Process {
 
     /// Waits for the end, which must have this exit code.
     pub fn expect(self, code: i32, deadline: Duration) -> Ended {
+        let name = self.log_name();
         let ended = self.wait(deadline);
-        assert_eq!(ended.code, Some(code), "exit code; the job's log:\n{}", tail(&ended.log));
+        assert_eq!(ended.code, Some(code), "exit code; the job's {name}:\n{}", tail(&ended.log));
         ended
     }
 
@@ -107,6 +110,11 @@ impl Process {
         if let Some(status) = self.child.try_wait().expect("the child is ours") {
             panic!("the job ended ({status}) and should run; its log:\n{}", tail(&self.log()));
         }
+    }
+
+    /// The name of its log in the job's folder.
+    pub fn log_name(&self) -> String {
+        self.log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
     /// Resident memory in KiB.

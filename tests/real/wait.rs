@@ -20,6 +20,11 @@ pub fn wait_for<T>(what: &str, deadline: Duration, mut ask: impl FnMut() -> Opti
 
 /// Prints a measured value where it is seen although the test passes: the runner captures the print macros alone.
 pub fn report(line: &str) {
+    say(&format!("measured: {line}"));
+}
+
+/// Prints a line past the runner's capture.
+pub fn say(line: &str) {
     let mut err = std::io::stderr().lock();
-    writeln!(err, "measured: {line}").expect("standard error is open");
+    writeln!(err, "{line}").expect("standard error is open");
 }

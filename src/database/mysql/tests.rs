@@ -46,6 +46,7 @@ fn sessions_are_alike_whatever_the_server_says() {
         assert_eq!(variable(&mut session, "SELECT @@character_set_results").await, "utf8mb4");
         assert!(variable(&mut session, "SELECT @@sql_mode").await.contains("STRICT_ALL_TABLES"));
         assert_eq!(variable(&mut session, "SELECT @@max_statement_time").await, "31.000000");
+        assert_eq!(variable(&mut session, "SELECT @@idle_transaction_timeout").await, "30");
         assert!(session.server.bulk);
         // Over TCP, never by a socket that the driver found on its own.
         let host = "SELECT host FROM information_schema.processlist WHERE id = connection_id()";

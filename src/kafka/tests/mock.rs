@@ -62,6 +62,30 @@ fn a_read_waits_no_longer_than_it_was_told() {
 }
 
 #[test]
+fn a_partition_without_a_leader_is_an_outage_and_one_that_is_not_there_is_none() {
+    let (server, setup, log) = start();
+    let classes = |log: &dyn Log, deadline| {
+        let ends = log.ends(at(0), deadline).map(drop).map_err(|error| error.class);
+        let progress = log.progress(deadline).map(drop).map_err(|error| error.class);
+        [ends, progress]
+    };
+    assert_eq!(classes(&*log, SOON), [Ok(()), Ok(())]);
+    for topic in [&setup.topics[0], &setup.progress_topic] {
+        server.cluster().partition_leader(topic, 0, None).unwrap();
+    }
+    // As after a broker's start, or while all of a partition's brokers are down.
+    let log = open(setup.clone());
+    let outage = || Err(LogErrorClass::Outage);
+    assert_eq!(classes(&*log, Duration::from_secs(2)), [outage(), outage()]);
+    for topic in [&setup.topics[0], &setup.progress_topic] {
+        server.cluster().partition_leader(topic, 0, Some(1)).unwrap();
+    }
+    assert_eq!(classes(&*log, SOON), [Ok(()), Ok(())]);
+    let missing = log.ends(at(7), SOON).map(drop).map_err(|error| error.class);
+    assert_eq!(missing, Err(LogErrorClass::Misconfigured));
+}
+
+#[test]
 fn an_existing_progress_topic_is_enough_where_topics_cannot_be_created() {
     let (server, mut setup, log) = start();
     log.create_progress_topic(SOON).unwrap();

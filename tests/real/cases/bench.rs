@@ -17,9 +17,13 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 /// A job and what is its own.
 pub struct Bench {
     pub services: &'static Services,
+    /// Where the job finds Kafka.
+    pub kafka: String,
     pub name: String,
     pub schema: String,
     pub input: String,
+    /// A further input topic, where a case asked for one.
+    pub second: Option<String>,
     pub output: String,
     pub dead_letters: String,
     dir: TempDir,
@@ -31,7 +35,7 @@ pub struct Sent {
     pub value: Option<Vec<u8>>,
     /// `tidegate-reason`; empty for an output.
     pub reason: String,
-    /// `tidegate-source` without its topic: `partition/offset`
+    /// `tidegate-source`; of the first input without its topic: `partition/offset`
     pub source: String,
 }
 
@@ -41,8 +45,10 @@ impl Bench {
         let name = unique(name);
         let bench = Bench {
             services,
+            kafka: services.kafka.clone(),
             schema: format!("tidegate_{name}"),
             input: format!("{name}_in"),
+            second: None,
             output: format!("{name}_out"),
             dead_letters: format!("{name}_dead"),
             dir: tempfile::tempdir().expect("a temporary folder"),
@@ -58,11 +64,20 @@ impl Bench {
         bench
     }
 
+    /// Makes a further input topic; gives its name.
+    pub fn add_second_input(&mut self) -> String {
+        let second = format!("{}_second", self.name);
+        kafka::create_topics(&self.services.kafka, &[&second], 1);
+        self.second = Some(second.clone());
+        second
+    }
+
     /// Writes the job file. `database`: further lines of that section; `rest`: the sections `event` and `output`, the
     /// steps and whatever else. One key group: everything that the job stores and sends has one order.
     pub fn job(&self, database: &str, rest: &str) {
-        let Bench { name, schema, input, output, dead_letters, .. } = self;
-        let (kafka, db) = (&self.services.kafka, &self.services.db);
+        let Bench { kafka, name, schema, input, second, output, dead_letters, .. } = self;
+        let second = second.as_ref().map_or(String::new(), |second| format!(", \"{second}\""));
+        let db = &self.services.db;
         let text = format!(
             r#"[job]
 name = "{name}"
@@ -70,7 +85,7 @@ key_groups = 1
 
 [source]
 bootstrap_servers = "{kafka}"
-topics = ["{input}"]
+topics = ["{input}"{second}]
 
 [database]
 url = "mysql://app@{db}/{schema}"
@@ -109,6 +124,11 @@ dead_letter_topic = "{dead_letters}"
 
     /// Sends values to the input, in one batch. `None`: a tombstone.
     pub fn send(&self, values: &[Option<&[u8]>]) {
+        self.send_to(&self.input, values);
+    }
+
+    /// Sends values to a topic, in one batch.
+    pub fn send_to(&self, topic: &str, values: &[Option<&[u8]>]) {
         let producer: BaseProducer = kafka::client(&self.services.kafka)
             .set("enable.idempotence", "true")
             .set("linger.ms", "20")
@@ -116,7 +136,7 @@ dead_letter_topic = "{dead_letters}"
             .create()
             .expect("a producer");
         for value in values {
-            let mut record = BaseRecord::<[u8], [u8]>::to(&self.input).partition(0);
+            let mut record = BaseRecord::<[u8], [u8]>::to(topic).partition(0);
             if let Some(value) = value {
                 record = record.payload(value);
             }
@@ -151,11 +171,14 @@ dead_letter_topic = "{dead_letters}"
         let mut records = Vec::new();
         kafka::read_committed(&self.services.kafka, topic, 1, |message| {
             let source = header(message, "tidegate-source");
-            let source = source.strip_prefix(&format!("{}/", self.input)).expect("a place of the input");
+            let place = source.strip_prefix(&format!("{}/", self.input));
+            let of_second =
+                self.second.as_ref().is_some_and(|second| source.starts_with(&format!("{second}/")));
+            assert!(place.is_some() || of_second, "{source} is no place of an input");
             records.push(Sent {
                 value: message.payload().map(<[u8]>::to_vec),
                 reason: header(message, "tidegate-reason"),
-                source: source.to_owned(),
+                source: place.unwrap_or(&source).to_owned(),
             });
         });
         records
@@ -205,7 +228,8 @@ dead_letter_topic = "{dead_letters}"
 impl Drop for Bench {
     fn drop(&mut self) {
         let progress = format!("tidegate-{}-progress", self.name);
-        let topics = [self.input.as_str(), &self.output, &self.dead_letters, &progress];
+        let mut topics = vec![self.input.as_str(), &self.output, &self.dead_letters, &progress];
+        topics.extend(self.second.as_deref());
         kafka::delete_topics(&self.services.kafka, &topics);
         self.sql().try_run(&format!("DROP DATABASE {}", self.schema));
     }

@@ -1,11 +1,12 @@
 //! Who waits for whom, and who must not.
 
-use super::{session, write};
+use super::{MySql, session, write};
 use crate::database::conformance::fixture::{Fixture, error, store};
 use crate::database::{DatabaseError, ErrorClass, Session};
-use crate::model::{BatchNumber, KeyGroup, Value};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, Value};
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[test]
 fn a_lock_that_is_held_and_a_deadlock_are_contention() {
@@ -46,6 +47,26 @@ fn a_lock_that_is_held_and_a_deadlock_are_contention() {
         assert_eq!((deadlock.code, deadlock.class), (Some(1213), ErrorClass::Contention), "{deadlock}");
         assert!(deadlock.rolled_back && !deadlock.broken);
         one.rollback().await.unwrap();
+    });
+}
+
+#[test]
+fn the_locks_of_a_silent_session_are_free_after_its_deadline() {
+    Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
+        let mut spec = fixture.spec(Vec::new());
+        spec.deadline_s = 1;
+        let mut silent = MySql::new(&spec, "orders").unwrap().open().await.unwrap();
+        silent.create_ledger().await.unwrap();
+        silent.claim(&[KeyGroup(1)]).await.unwrap();
+        silent.begin().await.unwrap();
+        assert!(silent.advance(&[write(1, 1, None)]).await.unwrap());
+        // As when a process stands still: nothing more comes, and the connection stays open.
+        let mut next = session(&fixture, Vec::new()).await;
+        let claimed = tokio::time::timeout(Duration::from_secs(20), next.claim(&[KeyGroup(1)])).await;
+        let claimed = claimed.expect("the row is free long before this").unwrap();
+        assert_eq!((claimed[0].batch, claimed[0].incarnation), (BatchNumber(0), Incarnation(2)));
+        let late = error(silent.commit().await);
+        assert_eq!((late.class, late.broken), (ErrorClass::Outage, true), "{late}");
     });
 }
 
