@@ -61,6 +61,7 @@ fn main() {
         ratio(|r| r.cpu_seconds)
     );
     alone();
+    held();
 }
 
 /// The audit alone on one worker: accounting, exchange and sums; what making the events takes is taken off.
@@ -157,6 +158,59 @@ fn accounts(scope: Scope<'_, Epoch>, mut load: Load) -> Accounts<'_> {
         }
     });
     accounts
+}
+
+/// What the audit keeps while nothing closes: a million events in flight, every other one settled, which is the worst that
+/// runs can meet. Resident bytes per event; the budget counts more than a thousand for each.
+fn held() {
+    const EVENTS: i64 = 1_000_000;
+    timely::execute_directly(|worker| {
+        let stop = StopRequest::default();
+        let setup = AuditSetup { spec: spec(true), stop: stop.clone() };
+        let before = resident_bytes();
+        worker.dataflow::<Epoch, _, _>(|scope| {
+            let mut builder = OperatorBuilder::new("events".to_owned(), scope);
+            let again = scope.activator_for(builder.operator_info().address);
+            let (mut tap, accounts) = Tap::new(&mut builder, true);
+            builder.build(move |mut capabilities| {
+                let (mut held, mut tally, mut next) = (capabilities.pop(), Tally::default(), 0);
+                move |_frontiers| {
+                    let Some(capability) = &held else { return };
+                    let epoch = |offset: i64| Epoch::try_from(offset / 500).unwrap();
+                    let mut give = |offsets: &mut dyn Iterator<Item = i64>, way| {
+                        let at = TopicPartition { topic: 0, partition: 0 };
+                        let event = |offset| Coordinates { at, offset: Offset(offset), index: 0 };
+                        offsets.for_each(|offset| tally.add(event(offset), epoch(offset)));
+                        tap.give(capability, &mut tally, way);
+                    };
+                    if next < EVENTS {
+                        give(&mut (next..next + 500), Way::Expected);
+                        give(&mut (next..next + 500).step_by(2), Way::Settled);
+                        next += 500;
+                    } else if next == EVENTS {
+                        let grown = (resident_bytes() - before) / 1e6;
+                        println!("in flight and half settled: {grown:.0} bytes resident per event");
+                        (0..EVENTS / 500).for_each(|n| {
+                            give(&mut (n * 500 + 1..n * 500 + 500).step_by(2), Way::Settled);
+                        });
+                        next += 1;
+                    } else {
+                        held = None;
+                    }
+                    again.activate();
+                }
+            });
+            audit(scope, [accounts], setup);
+        });
+        while worker.step() {}
+        assert_eq!(stop.take(), None, "everything is settled");
+    });
+}
+
+/// Pages of this process that are in memory, of 4 KiB each.
+fn resident_bytes() -> f64 {
+    let pages = std::fs::read_to_string("/proc/self/statm").expect("Linux's statm file");
+    pages.split_whitespace().nth(1).expect("resident").parse::<f64>().expect("a number") * 4096.0
 }
 
 struct Run {

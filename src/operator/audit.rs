@@ -23,7 +23,8 @@
 //! the older one until it has said so. Where the data dataflow stops early (halt, crash) nothing closes and nothing is
 //! judged; after a drain every epoch closes.
 //!
-//! Memory: two updates (48 bytes each) per run of offsets that is in flight; what is in flight is bounded by the budget.
+//! Memory: per event in flight one update of 40 bytes here at the most (every other event of a row settled), and 40 bytes in
+//! its batch from the gate to the sink. The budget counts more than 1024 bytes for each and bounds how many there are.
 
 mod left;
 

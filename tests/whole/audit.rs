@@ -1,7 +1,7 @@
 //! The audit: faults planted inside, one at a time. Each must be found, by the name of the very record.
 
 use super::instance::{How, Instance, PATIENCE};
-use super::world::{World, job_file};
+use super::world::{DEAD, World, job_file};
 use std::sync::Arc;
 use tidegate::cluster::Ended;
 use tidegate::model::{Coordinates, Offset, Record, TopicPartition};
@@ -88,6 +88,24 @@ fn a_dead_letter_that_is_twice_in_its_batch_is_doubled() {
 fn a_discarded_record_that_came_twice_is_doubled() {
     let job = |on| audited(on).replace("unreadable = \"dead_letter\"", "unreadable = \"discard\"");
     assert_found(&job, true, Fault::RecordDoubled, "found 1 doubled: in-a/2/40.");
+}
+
+/// Without `[output]`: an event that can be read sends nothing, and is settled when its batch is stored.
+fn stores_only(on: bool) -> String {
+    let text = audited(on);
+    let (before, rest) = text.split_once("[output]").expect("a section");
+    let (_, behind) = rest.split_once("[outage]").expect("a section");
+    format!("{before}[outage]{behind}")
+}
+
+#[test]
+fn a_job_that_only_stores_is_audited_as_well() {
+    assert_found(&stores_only, false, Fault::RecordLost, "found 1 lost: in-a/2/40.");
+    assert_found(&stores_only, true, Fault::OutputLost, "found 1 lost: in-a/2/40.");
+    let world = world(&stores_only(true), true);
+    let mut instance = Instance::start(&world, "well", How::well(3));
+    assert_eq!(instance.wait(PATIENCE), Some(&Ok(Ended::Drained)), "dead letters beside what is only stored");
+    assert_eq!((world.tables().rows.len(), world.broker.committed(DEAD).len()), (600, 1));
 }
 
 /// The batches of these tests have one event, so that the message names one.
