@@ -9,8 +9,11 @@
 mod control;
 mod launch;
 mod ledger;
+mod reset;
 mod sockets;
 mod start;
 mod worker;
+
+pub use reset::{Failed, Preview, Reset};
 
 pub use launch::{Cluster, Ended, Job, Signals, run};

@@ -256,7 +256,7 @@ impl Life {
                 stop: stop.clone(),
             },
             commit: CommitSetup {
-                write: position_writer(Arc::clone(&job.database), Arc::clone(&job.log), Arc::clone(spec)),
+                write: position_writer(job, started.resets, started.mark),
                 runtime: runtime.handle().clone(),
                 budget: Arc::clone(budget),
                 board: Arc::clone(board),

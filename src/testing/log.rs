@@ -8,7 +8,7 @@
 use super::reader::MemoryReader;
 use super::writer::MemoryWriter;
 use super::{Broker, Link, LogFaults};
-use crate::kafka::{KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer};
+use crate::kafka::{GroupPosition, KafkaSetup, Log, LogError, LogErrorClass, ProgressRow, Reader, Writer};
 use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Record, TopicPartition};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -153,17 +153,44 @@ impl Log for MemoryLog {
         })
     }
 
+    fn topic_ids(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<String>>, LogError> {
+        self.enter("asking for topic ids", deadline)?;
+        Ok(topics.iter().map(|topic| self.broker.topic_id(topic)).collect())
+    }
+
+    fn offsets_at(
+        &self,
+        of: &[TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+        self.enter("asking for the offsets of a moment", deadline)?;
+        let mut found = Vec::new();
+        for at in of {
+            let topic = self.topic(*at)?;
+            let committed = self.broker.committed(topic);
+            let late = |record: &Record| record.timestamp_ms.is_some_and(|at| at >= timestamp_ms);
+            let first = committed.into_iter().find(|c| c.partition == at.partition && late(&c.record));
+            let next = match first {
+                Some(first) => NextOffset(first.offset.0),
+                None => self.ends(*at, deadline)?.1,
+            };
+            found.push((*at, next));
+        }
+        Ok(found)
+    }
+
     fn group_positions(
         &self,
         of: &[TopicPartition],
         deadline: Duration,
-    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+    ) -> Result<Vec<GroupPosition>, LogError> {
         self.enter("asking for the group's positions", deadline)?;
         let mut found = Vec::new();
         for at in of {
             let topic = self.topic(*at)?;
-            let next = self.broker.group_position(&self.setup.group_id, topic, at.partition);
-            found.extend(next.map(|next| (*at, next)));
+            let committed = self.broker.group_commit(&self.setup.group_id, topic, at.partition);
+            found.extend(committed.map(|(next, mark)| GroupPosition { at: *at, next, mark }));
         }
         Ok(found)
     }
@@ -171,12 +198,13 @@ impl Log for MemoryLog {
     fn commit_group(
         &self,
         positions: &[(TopicPartition, NextOffset)],
+        mark: &str,
         deadline: Duration,
     ) -> Result<(), LogError> {
         self.enter("committing to the group", deadline)?;
         for (at, next) in positions {
             let key = (self.setup.group_id.clone(), self.topic(*at)?.to_owned(), at.partition);
-            self.broker.change(|state| state.group().insert(key, *next));
+            self.broker.change(|state| state.group().insert(key, (*next, mark.to_owned())));
         }
         Ok(())
     }

@@ -41,12 +41,15 @@ const PAUSE_MAX: Duration = Duration::from_millis(1_500);
 
 impl Patience {
     /// Asks the log until it answers.
-    pub(super) fn log<T>(&self, mut ask: impl FnMut() -> Result<T, LogError>) -> Result<T, Stopped> {
+    pub(in crate::cluster) fn log<T>(
+        &self,
+        mut ask: impl FnMut() -> Result<T, LogError>,
+    ) -> Result<T, Stopped> {
         self.insist(World::Broker, || ask().map_err(log_trouble))
     }
 
     /// Asks the ledger until it answers.
-    pub(super) fn ledger<T>(
+    pub(in crate::cluster) fn ledger<T>(
         &self,
         client: &LedgerClient,
         ask: impl AsyncFn(&mut dyn Session) -> Result<T, DatabaseError>,
