@@ -13,7 +13,7 @@ use super::args::{OffsetsArgs, OffsetsVerb};
 use super::out::{error_line, line};
 use super::{exit, load, run};
 use crate::cluster::Job;
-use crate::database::{DatabaseError, FrontierRow};
+use crate::database::{DatabaseError, FrontierRow, LedgerState};
 use crate::kafka::LogError;
 use crate::model::{NextOffset, Offset, TopicPartition};
 use crate::status::Board;
@@ -108,11 +108,10 @@ fn frontier(job: &Job) -> Result<Vec<FrontierRow>, Failure> {
             Ok(session) => session.map_err(failed)?,
             Err(_elapsed) => return Err((format!("database: no answer for {} s", DEADLINE.as_secs()), 69)),
         };
-        match session.frontier().await {
-            Ok(rows) => Ok(rows),
+        match session.ledger_state().await.map_err(failed)? {
             // The tables come with the first start.
-            Err(error) if error.class == crate::database::ErrorClass::Misconfigured => Ok(Vec::new()),
-            Err(error) => Err(failed(error)),
+            LedgerState::Missing => Ok(Vec::new()),
+            LedgerState::Older(_) | LedgerState::Ready => session.frontier().await.map_err(failed),
         }
     })
 }

@@ -129,6 +129,9 @@ impl Reset {
         let claims = claim::all(setup)?;
         let mut writer = fence(setup)?;
         let rows = claim::rows_of_mine(setup, &claims)?;
+        if setup.spec.sends() {
+            setup.patience.log(|| setup.log.create_progress_topic(DEADLINE))?;
+        }
         let mut gathered = gather(setup, wish)?;
         let plan = plan(&gathered.facts, wish)?;
         if let Some(writer) = writer.as_deref_mut() {
@@ -159,7 +162,7 @@ impl Reset {
         let reset = crate::database::Reset {
             at: jiff::Timestamp::now().to_string(),
             positions: new_rows(gathered, plan, rows),
-            moves: plan.steps.iter().filter(|step| step.moves()).map(moved).collect(),
+            moves: moves(gathered, plan),
             topics: topics(gathered, plan),
         };
         let setup = &self.setup;
@@ -229,14 +232,23 @@ fn new_rows(gathered: &Gathered, plan: &Plan, rows: &[PositionRow]) -> Vec<Posit
     rows.iter().filter_map(one).collect()
 }
 
-fn moved(step: &Step) -> Move {
-    Move {
-        topic: step.found.topic.clone(),
-        partition: step.found.partition,
-        from: step.from(),
-        handled: step.found.handled,
-        to: step.to,
-    }
+/// What the ledger keeps of it. Where it was behind Kafka, whatever a partition holds may have been handled before.
+fn moves(gathered: &Gathered, plan: &Plan) -> Vec<Move> {
+    let went_back = gathered
+        .facts
+        .groups
+        .iter()
+        .any(|group| group.emitted > group.output_batch && group.emitted > group.batch);
+    let moves = plan.steps.iter().filter(|step| step.moves() || (went_back && step.chosen));
+    moves
+        .map(|step| Move {
+            topic: step.found.topic.clone(),
+            partition: step.found.partition,
+            from: step.from(),
+            handled: if went_back { step.found.end } else { step.found.handled },
+            to: step.to,
+        })
+        .collect()
 }
 
 /// The ids that count from now on: of topics whose partitions were chosen, and of all that no position counts in.

@@ -153,39 +153,51 @@ pub enum Odd {
 }
 
 impl Odd {
-    /// What to do about it.
-    fn remedy(&self) -> &'static str {
+    /// What it is about, as `--only` takes it.
+    fn place(&self) -> &str {
         match self {
-            Odd::TopicAnew { .. } => {
-                "`tidegate offsets reset JOB --to earliest --only TOPIC` reads the new topic from its beginning (--to latest: \
-                 from its end)"
-            }
-            Odd::BelowStart { .. } => {
-                "`tidegate offsets reset JOB --to earliest --only TOPIC/PARTITION` goes on with the first record that is left"
-            }
-            Odd::BeyondEnd { .. } => {
-                "`tidegate offsets reset JOB --only TOPIC --to earliest` (or latest) takes the topic as it is; or bring the right \
-                 one back"
-            }
-            Odd::GroupMoved { .. } => {
-                "`tidegate offsets reset JOB --to ledger` goes on at the ledger's positions and sets the group to them; `--to \
-                 group` moves the job to the group's"
-            }
+            Odd::TopicAnew { topic, .. } | Odd::ProgressAnew { topic, .. } => topic,
+            Odd::BelowStart { at, .. }
+            | Odd::BeyondEnd { at, .. }
+            | Odd::GroupMoved { at, .. }
+            | Odd::LedgerBehindGroup { at, .. } => at,
+        }
+    }
+
+    /// What to do about all of this kind. `only`: what they are about.
+    fn remedy(&self, only: &str) -> String {
+        match self {
+            Odd::TopicAnew { .. } => format!(
+                "`tidegate offsets reset JOB --to earliest --only {only}` reads what was made anew from its beginning (--to \
+                 latest: from its end)"
+            ),
+            Odd::BelowStart { .. } => format!(
+                "`tidegate offsets reset JOB --to earliest --only {only}` goes on with the first record that is left"
+            ),
+            Odd::BeyondEnd { .. } => format!(
+                "bring the right topic back; or `tidegate offsets reset JOB --to earliest --only {only}` (or --to latest) takes \
+                 it as it is"
+            ),
+            Odd::GroupMoved { .. } => "`tidegate offsets reset JOB --to ledger` goes on at the ledger's positions and sets the \
+                                       group to them; `tidegate offsets reset JOB --to group` moves the job to the group's"
+                .to_owned(),
             Odd::LedgerBehindGroup { .. } => {
                 "bring the newer state of the database back; or `tidegate offsets reset JOB --to ledger` goes on from the older \
-                 one: what came behind it is handled again, and its outputs are sent again; `--to group` skips it"
+                 one: what came behind it is handled again, and its outputs are sent again; `tidegate offsets reset JOB --to \
+                 group` skips it"
+                    .to_owned()
             }
-            Odd::ProgressAnew { .. } => PROGRESS_LOST,
+            Odd::ProgressAnew { .. } => PROGRESS_LOST.to_owned(),
         }
     }
 }
 
 /// What to do about a progress topic that does not know what it must.
-pub const PROGRESS_LOST: &str = "bring the topic back with what it held; or `tidegate offsets reset JOB --to ledger --outbox \
+pub const PROGRESS_LOST: &str = "bring the topic back, with what it held; or `tidegate offsets reset JOB --to ledger --outbox \
      drop` takes what the outbox holds as sent (lost, where it was not), and `--outbox send` sends it (twice, where it was)";
 
 /// How it ends where a command is named.
-pub const DRY_RUN: &str = "Each shows what it would do, and does it with --execute";
+pub const DRY_RUN: &str = "Such a command shows what it would do, and does it with --execute";
 
 /// Everything that does not fit.
 pub fn odds(world: &World) -> Vec<Odd> {
@@ -246,11 +258,16 @@ pub fn describe(job: &str, odds: &[Odd], more: Option<&str>) -> String {
         text += more;
     }
     text += ". Nothing was read, stored or sent. ";
-    let mut remedies: Vec<&str> = Vec::new();
-    for remedy in odds.iter().map(Odd::remedy) {
-        if !remedies.contains(&remedy) {
-            remedies.push(remedy);
+    let mut kinds = Vec::new();
+    let mut remedies = Vec::new();
+    for odd in odds {
+        let kind = std::mem::discriminant(odd);
+        if kinds.contains(&kind) {
+            continue;
         }
+        kinds.push(kind);
+        let places = odds.iter().filter(|other| std::mem::discriminant(*other) == kind).map(Odd::place);
+        remedies.push(odd.remedy(&places.collect::<Vec<_>>().join(",")));
     }
     text += &remedies.join(". ");
     text + ". " + DRY_RUN

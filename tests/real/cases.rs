@@ -13,3 +13,4 @@ mod kills;
 mod nights;
 mod refusals;
 mod sizes;
+mod worlds;

@@ -32,6 +32,7 @@ mod life;
 // The tests.
 mod exchange;
 mod liars;
+mod reset;
 mod seeds;
 mod start;
 mod zombies;

@@ -96,7 +96,8 @@ fn remarks(shown: &Preview) -> Vec<String> {
     }
     if let (Some((group, from, to)), count) = (shown.raised.first(), shown.raised.len()) {
         remarks.push(format!(
-            "batch numbers of {count} key groups go up to the progress topic's (key group {group}: {from} to {to})"
+            "batch numbers of {count} key groups go up to the progress topic's (key group {group}: {from} to {to}): what the \
+             ledger has not and Kafka has is handled again, and its outputs are sent again"
         ));
     }
     for (batches, what) in [

@@ -144,6 +144,15 @@ fn what_tidegate_owns_cannot_be_undone() {
 }
 
 #[test]
+fn a_position_that_is_gone_is_never_replaced_by_the_clients_own_choice() {
+    assert!(client::OWNED_OPTIONS.contains(&"auto.offset.reset"));
+    let (mut setup, _) = job(&shared(), 1);
+    setup.client.insert("auto.offset.reset".to_owned(), Secret("earliest".to_owned()));
+    let config = client::consumer_config(&setup);
+    assert_eq!(config.get("auto.offset.reset"), Some("error"));
+}
+
+#[test]
 fn a_topic_that_is_not_the_jobs_is_refused() {
     let (_, log) = job(&shared(), 1);
     let error = log.ends(TopicPartition { topic: 9, partition: 0 }, SOON).unwrap_err();

@@ -92,4 +92,8 @@ fn a_description_names_each_thing_and_each_command_once() {
     assert!(text.contains("orders/7: somebody else") && !text.contains("orders/8"), "{text}");
     assert!(text.contains("and 4 more") && text.contains("with --execute"), "{text}");
     assert_eq!(text.matches("--to ledger").count(), 1, "{text}");
+    let below = |number| FoundPartition { partition: number, ..partition(Some(9), None) };
+    let found = odds(&World { partitions: vec![below(1), below(2)], ..World::default() });
+    let text = describe("j", &found, None);
+    assert!(text.contains("--to earliest --only orders/1,orders/2`"), "{text}");
 }
