@@ -13,7 +13,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use rdkafka::consumer::Consumer;
 use rdkafka::error::RDKafkaErrorCode;
 use rdkafka::topic_partition_list::Offset;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// So long an answer is waited for.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
 
 /// The ids, as `kafka-topics.sh --describe` prints them.
 pub(super) fn ids(
@@ -21,11 +24,17 @@ pub(super) fn ids(
     topics: &[String],
     until: Instant,
 ) -> Result<Vec<Option<String>>, LogError> {
-    let asked = native::topic_ids(client, topics, remaining(until));
+    if is_mock(client, until) {
+        return Ok(vec![None; topics.len()]);
+    }
+    let asked = native::topic_ids(client, topics, remaining(until).min(ANSWER_MAX));
     client::serve(client);
     let found = match asked {
-        None => Err(RDKafkaErrorCode::OperationTimedOut),
-        // Brokers before 2.8, and librdkafka's mock cluster.
+        // A broker that answers other questions does not know this one.
+        None => super::admin::partition_count(client, topics.first().map_or("", String::as_str), until)
+            .map(|_| Vec::new())
+            .map_err(|_| RDKafkaErrorCode::OperationTimedOut),
+        // Brokers before 2.8.
         Some(Err(RDKafkaErrorCode::UnsupportedFeature | RDKafkaErrorCode::UnsupportedVersion)) => {
             Ok(Vec::new())
         }
@@ -40,6 +49,12 @@ pub(super) fn ids(
         id.filter(|id| *id != 0).map(|id| URL_SAFE_NO_PAD.encode(id.to_be_bytes()))
     };
     Ok(topics.iter().map(id).collect())
+}
+
+/// librdkafka's mock cluster, which the demo runs on, never answers the question for ids.
+fn is_mock(client: &ReadingClient, until: Instant) -> bool {
+    let id = client.client().fetch_cluster_id(remaining(until));
+    id.is_some_and(|id| id.starts_with("mockCluster"))
 }
 
 /// The positions of a moment.

@@ -73,6 +73,7 @@ pub(super) fn make_anew(setup: &KafkaSetup, name: &str) {
 }
 
 /// Sends a record with a timestamp, outside of any transaction.
+#[allow(clippy::disallowed_methods, reason = "a client that is not the product's")]
 pub(super) fn send_at(setup: &KafkaSetup, partition: i32, timestamp_ms: i64, text: &str) {
     let mut config = rdkafka::ClientConfig::new();
     config.set("bootstrap.servers", &setup.bootstrap_servers);
