@@ -9,10 +9,12 @@
 mod control;
 mod launch;
 mod ledger;
+mod reset;
 mod sockets;
 mod start;
 mod stepped;
 mod worker;
 
 pub use launch::{Cluster, Ended, Job, Signals, run, run_planted};
+pub use reset::{Failed, Preview, Reset};
 pub use stepped::Stepped;

@@ -44,6 +44,14 @@ pub fn ledger_ddl(kind: &DatabaseKind) -> Vec<String> {
     })
 }
 
+/// The statements that bring a ledger of version 1 to this program's version, for `check` to print.
+pub fn ledger_upgrade(kind: &DatabaseKind) -> Vec<String> {
+    ledger::upgrade(match kind {
+        DatabaseKind::MySql { .. } => ledger::Dialect::MySql,
+        DatabaseKind::Sqlite { .. } => ledger::Dialect::Sqlite,
+    })
+}
+
 /// What an engine's error code asks for, and a sentence about it for a person; `None`: no table knows the code.
 pub fn explain_code(kind: &DatabaseKind, code: i64) -> Option<(ErrorClass, &'static str)> {
     match kind {
@@ -100,7 +108,10 @@ pub trait Session: Send {
 
     // ---- the ledger at start and beside the stream
 
-    /// Creates what is missing of the ledger's tables, and checks the version of what is there.
+    /// What there is of the ledger's tables; changes nothing. Fails as misconfigured where their version is not known.
+    fn ledger_state(&mut self) -> Pending<'_, LedgerState>;
+
+    /// Creates what is missing of the ledger's tables and of their columns, and checks the version of what is there.
     fn create_ledger(&mut self) -> Pending<'_, ()>;
 
     /// What the ledger knows of the job, or `None` before its first start. Fails as misconfigured where tables are missing.
@@ -125,8 +136,27 @@ pub trait Session: Send {
     /// The job's frontier: the first offset not handled, per partition.
     fn frontier(&mut self) -> Pending<'_, Vec<FrontierRow>>;
 
-    /// Writes rows of the job's frontier in one transaction. Never moves one back.
-    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()>;
+    /// Writes rows of the job's frontier in one transaction. Never moves one back. `resets`: as in the job's row that
+    /// this instance began with (0 before there is one); `false`: the positions were reset since, and nothing was written.
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow], resets: u64) -> Pending<'a, bool>;
+
+    // ---- what the ledger remembers of the world outside
+
+    /// The topics that the job knows, with their ids.
+    fn topics(&mut self) -> Pending<'_, Vec<TopicRow>>;
+
+    /// Writes topics with their ids, over what was known of them.
+    fn remember_topics<'a>(&'a mut self, topics: &'a [TopicRow]) -> Pending<'a, ()>;
+
+    /// Writes down the consumer group whose positions bear the job's mark now.
+    fn mark_group<'a>(&'a mut self, name: &'a str) -> Pending<'a, ()>;
+
+    /// Moves positions, empties the outbox and renumbers batches, in one transaction. `false`: a key group was claimed by
+    /// another instance, and nothing was moved.
+    fn reset<'a>(&'a mut self, reset: &'a Reset) -> Pending<'a, bool>;
+
+    /// All resets of the job, oldest first.
+    fn resets(&mut self) -> Pending<'_, Vec<ResetRow>>;
 
     // ---- check
 
@@ -165,6 +195,8 @@ pub struct PositionRow {
     pub output_batch: BatchNumber,
     /// Text form.
     pub positions: String,
+    /// Kafka has confirmed the batches up to this one, for all that the ledger has heard.
+    pub confirmed: BatchNumber,
 }
 
 /// A row of the outbox.
@@ -198,6 +230,69 @@ pub struct JobRow {
     pub fingerprint: String,
     /// A random name of this ledger's life, so that a progress topic of another life is recognised.
     pub ledger_id: String,
+    /// How often the positions were reset.
+    pub resets: u64,
+    /// The consumer group whose positions bear the job's mark; empty: none yet.
+    pub marked_group: String,
+}
+
+/// What there is of the ledger's tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LedgerState {
+    /// None of them, or not all.
+    Missing,
+    /// An older version, which the next start brings to this one.
+    Older(u64),
+    /// As this program wants them.
+    Ready,
+}
+
+/// A topic that the job knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopicRow {
+    /// Its name.
+    pub topic: String,
+    /// Kafka's id of it: another one means that the topic was deleted and made anew.
+    pub id: String,
+}
+
+/// One partition's move by a reset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Name of the topic.
+    pub topic: String,
+    /// Partition number.
+    pub partition: i32,
+    /// The frontier before.
+    pub from: NextOffset,
+    /// No record at or behind it was handled before.
+    pub handled: NextOffset,
+    /// The frontier now.
+    pub to: NextOffset,
+}
+
+/// A reset of positions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// When, as text for a person: UTC.
+    pub at: String,
+    /// All position rows of the job as they are to be, under the incarnations that the reset has claimed.
+    pub positions: Vec<PositionRow>,
+    /// The partitions that move.
+    pub moves: Vec<Move>,
+    /// Topics whose ids count from now on.
+    pub topics: Vec<TopicRow>,
+}
+
+/// A row of the table of resets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResetRow {
+    /// Counts the job's resets, from 1.
+    pub number: u64,
+    /// When, UTC.
+    pub at: String,
+    /// What it moved.
+    pub moved: Move,
 }
 
 /// Something that `check` found wrong.

@@ -32,6 +32,7 @@ mod client;
 pub use client::{OWNED_OPTIONS, check_options};
 mod list;
 mod native;
+mod topic;
 mod wait;
 
 pub mod mock;
@@ -66,17 +67,32 @@ pub trait Log: Send + Sync {
     /// The first offset and the last stable offset (the end for read-committed readers) of a partition.
     fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError>;
 
-    /// The consumer group's committed positions.
+    /// Per topic, in order, the id that the broker gave it when it was made; `None` where the topic does not exist, or
+    /// the broker does not tell.
+    fn topic_ids(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<String>>, LogError>;
+
+    /// Per partition, in order, the offset of its first record with this timestamp (milliseconds since 1970) or a later
+    /// one; its end where there is none.
+    fn offsets_at(
+        &self,
+        of: &[TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError>;
+
+    /// The consumer group's committed positions; partitions without one are left out.
     fn group_positions(
         &self,
         of: &[TopicPartition],
         deadline: Duration,
-    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError>;
+    ) -> Result<Vec<GroupPosition>, LogError>;
 
-    /// Commits positions to the consumer group, for lag tools alone.
+    /// Commits positions to the consumer group, for lag tools alone. The mark goes with them: what somebody else
+    /// commits later does not bear it.
     fn commit_group(
         &self,
         positions: &[(TopicPartition, NextOffset)],
+        mark: &str,
         deadline: Duration,
     ) -> Result<(), LogError>;
 
@@ -130,6 +146,17 @@ pub trait Writer: Send {
         progress: &[ProgressRow],
         deadline: Duration,
     ) -> Result<(), LogError>;
+}
+
+/// A position that the consumer group has committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupPosition {
+    /// The partition.
+    pub at: TopicPartition,
+    /// The position.
+    pub next: NextOffset,
+    /// What stands beside it (Kafka calls it metadata): the mark of who committed it, or empty.
+    pub mark: String,
 }
 
 /// One key group's last emitted batch.

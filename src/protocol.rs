@@ -18,5 +18,11 @@ pub mod sink;
 /// What a start makes of ledger, outbox and progress topic.
 pub mod recovery;
 
+/// What a start makes of topics, positions and the consumer group.
+pub mod world;
+
+/// Where positions go when a person moves them.
+pub mod reset;
+
 /// Why the whole job stops.
 pub mod halt;

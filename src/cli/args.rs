@@ -1,5 +1,6 @@
 //! Arguments: what can be typed.
 
+use crate::protocol::reset::Target;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -43,7 +44,7 @@ pub(super) enum Verb {
     Demo(DemoArgs),
     /// Shows a job's effective settings and where each comes from.
     Explain(ExplainArgs),
-    /// Shows where a job stands.
+    /// Shows where a job stands, or moves its positions.
     Offsets(OffsetsArgs),
     /// Finds what is lost, doubled or out of order, from the topics and the ledger; also while the job runs.
     Verify(VerifyArgs),
@@ -108,7 +109,44 @@ pub(super) enum OffsetsVerb {
     Show {
         /// The job file.
         job: PathBuf,
+        /// Give the table as one JSON object.
+        #[arg(long)]
+        json: bool,
     },
+    /// Moves a job's positions, in the ledger and in the consumer group together. Without --execute it only shows what it
+    /// would do.
+    Reset(ResetArgs),
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ResetArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    /// Where to: `ledger` (the group follows the ledger), `group` (the ledger follows the group), `earliest`, `latest`,
+    /// `time:2026-01-31T12:00:00Z`, or `TOPIC/PARTITION=OFFSET[,...]`.
+    #[arg(long, value_name = "WHERE", value_parser = super::offsets::target)]
+    pub(super) to: Target,
+    /// Only these topics and partitions: `TOPIC[/PARTITION][,...]`.
+    #[arg(long, value_name = "WHAT", value_delimiter = ',', value_parser = super::offsets::chosen)]
+    pub(super) only: Vec<(String, Option<i32>)>,
+    /// What becomes of stored outputs of which nobody can say whether Kafka has them: `send` (twice, where it has) or `drop`
+    /// (lost, where it has not).
+    #[arg(long, value_name = "RULE", value_enum)]
+    pub(super) outbox: Option<OutboxRule>,
+    /// Do it. An instance of the job that runs is ended (76).
+    #[arg(long)]
+    pub(super) execute: bool,
+    /// Give the result as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OutboxRule {
+    /// They are sent, perhaps a second time.
+    Send,
+    /// They count as sent.
+    Drop,
 }
 
 #[derive(Args, Debug)]

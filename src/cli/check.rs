@@ -7,7 +7,7 @@ use super::args::CheckArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load};
-use crate::database::{DatabaseError, ErrorClass, Session, ledger_ddl};
+use crate::database::{DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade};
 use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
@@ -118,9 +118,16 @@ async fn database(job: &Worlds, report: &mut Report) {
 }
 
 async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) {
-    match session.job_row().await {
-        Ok(_) => {}
-        Err(error) if error.class == ErrorClass::Misconfigured => {
+    match session.ledger_state().await {
+        Ok(LedgerState::Ready) => {}
+        Ok(LedgerState::Older(version)) => {
+            report.notes.push(format!(
+                "The ledger's tables have version {version}. The next `run` brings them up; where the job's account may not \
+                 alter tables, run this once:\n\n{};\n",
+                ledger_upgrade(&spec.database.kind).join(";\n\n")
+            ));
+        }
+        Ok(LedgerState::Missing) => {
             report.notes.push(format!(
                 "The ledger's tables are missing. `run` creates them at its first start; where the job's account may not \
                  create tables, run this once:\n\n{};\n",

@@ -1,10 +1,19 @@
-//! `offsets show`: where a job stands, from the ledger, the consumer group and the topics. Changes nothing.
+//! `offsets`: where a job stands, from the ledger, the consumer group and the topics; and moving its positions.
+//!
+//! In:        a job file     Out: a table, or one JSON object
+//! Fails:     with the exit codes of a start: 69, 76, 77, 78; 64 for a place to go to that cannot be
+//! Not here:  what a move means (protocol::reset), how it is done (cluster)
+
+mod reset;
+mod wish;
+
+pub(super) use wish::{chosen, target};
 
 use super::args::{OffsetsArgs, OffsetsVerb};
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load};
-use crate::database::{DatabaseError, FrontierRow};
+use crate::database::{DatabaseError, FrontierRow, LedgerState};
 use crate::kafka::LogError;
 use crate::model::{NextOffset, Offset, TopicPartition};
 use std::path::Path;
@@ -13,11 +22,14 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(10);
 
 pub(super) fn offsets(args: &OffsetsArgs) -> u8 {
-    let OffsetsVerb::Show { job } = &args.what;
-    match show(job) {
-        Ok(table) => {
+    let done = match &args.what {
+        OffsetsVerb::Show { job, json } => show(job, *json).map(|table| (table, exit::OK)),
+        OffsetsVerb::Reset(args) => reset::reset(args),
+    };
+    match done {
+        Ok((table, code)) => {
             line(&table);
-            exit::OK
+            code
         }
         Err((text, code)) => {
             error_line(&text);
@@ -37,7 +49,7 @@ struct Row {
     group: Option<NextOffset>,
 }
 
-fn show(path: &Path) -> Result<String, Failure> {
+fn show(path: &Path, json: bool) -> Result<String, Failure> {
     let checked = load::load(path).map_err(|text| (text, exit::JOB))?;
     let job = worlds::open(checked).map_err(|text| (text, exit::JOB))?;
     let frontier = frontier(&job)?;
@@ -53,12 +65,33 @@ fn show(path: &Path) -> Result<String, Failure> {
         }
     }
     let all: Vec<TopicPartition> = rows.iter().map(|row| row.at).collect();
-    for (at, next) in job.log.group_positions(&all, DEADLINE).map_err(asked)? {
-        if let Some(row) = rows.iter_mut().find(|row| row.at == at) {
-            row.group = Some(next);
+    for position in job.log.group_positions(&all, DEADLINE).map_err(asked)? {
+        if let Some(row) = rows.iter_mut().find(|row| row.at == position.at) {
+            row.group = Some(position.next);
         }
     }
-    Ok(table(&job, &rows))
+    Ok(if json { as_json(&job, &rows) } else { table(&job, &rows) })
+}
+
+fn as_json(job: &Worlds, rows: &[Row]) -> String {
+    let partitions: Vec<serde_json::Value> = rows
+        .iter()
+        .map(|row| {
+            serde_json::json!({
+                "topic": job.spec.topic_of(row.at), "partition": row.at.partition, "ledger": row.ledger,
+                "group": row.group, "first": row.first, "end": row.end, "lag": row.lag(),
+            })
+        })
+        .collect();
+    serde_json::json!({ "job": job.spec.name, "partitions": partitions }).to_string()
+}
+
+impl Row {
+    /// Records that are not handled yet, as far as offsets tell.
+    fn lag(&self) -> i64 {
+        let from = self.ledger.map_or(self.first.0, |next| next.0);
+        self.end.0.saturating_sub(from).max(0)
+    }
 }
 
 /// The ledger's positions; none before the job's first start.
@@ -73,11 +106,10 @@ fn frontier(job: &Worlds) -> Result<Vec<FrontierRow>, Failure> {
             Ok(session) => session.map_err(failed)?,
             Err(_elapsed) => return Err((format!("database: no answer for {} s", DEADLINE.as_secs()), 69)),
         };
-        match session.frontier().await {
-            Ok(rows) => Ok(rows),
+        match session.ledger_state().await.map_err(failed)? {
             // The tables come with the first start.
-            Err(error) if error.class == crate::database::ErrorClass::Misconfigured => Ok(Vec::new()),
-            Err(error) => Err(failed(error)),
+            LedgerState::Missing => Ok(Vec::new()),
+            LedgerState::Older(_) | LedgerState::Ready => session.frontier().await.map_err(failed),
         }
     })
 }
@@ -91,7 +123,6 @@ fn table(job: &Worlds, rows: &[Row]) -> String {
         "partition", "ledger", "group", "first", "end", "lag"
     )];
     for row in rows {
-        let from = row.ledger.map_or(row.first.0, |next| next.0);
         lines.push(format!(
             "{:width$} {:>14} {:>14} {:>14} {:>14} {:>12}",
             name(row),
@@ -99,7 +130,7 @@ fn table(job: &Worlds, rows: &[Row]) -> String {
             shown(row.group),
             row.first.0,
             row.end.0,
-            row.end.0.saturating_sub(from).max(0),
+            row.lag(),
         ));
     }
     if rows.iter().all(|row| row.ledger.is_none()) {

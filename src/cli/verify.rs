@@ -26,6 +26,7 @@ use super::args::VerifyArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load};
+use crate::database::{Move, ResetRow};
 use crate::job::{JobSpec, Start};
 use crate::kafka::{self, KafkaSetup, Log};
 use crate::model::{Body, Destination, NextOffset, Offset, TopicPartition};
@@ -97,6 +98,12 @@ fn notes(spec: &JobSpec, ledger: &Ledger) -> Vec<String> {
     let mut notes = Vec::new();
     if ledger.job.fingerprint != spec.fingerprint() || ledger.job.key_groups != spec.key_groups {
         notes.push("the job ran last with other topics, keys or key_groups: order is judged by the keys of this file".to_owned());
+    }
+    for ResetRow { at, moved, .. } in &ledger.resets {
+        notes.push(format!(
+            "positions were reset at {at}: {}/{} from {} to {}, with records handled up to {} before",
+            moved.topic, moved.partition, moved.from, moved.to, moved.handled
+        ));
     }
     if spec.output.is_none() {
         notes.push("the job has no [output]: only its dead letters can be looked at".to_owned());
@@ -186,7 +193,7 @@ impl<'a> Verification<'a> {
         folder: &Path,
     ) -> Result<Compare, Failure> {
         let by_key = Sorter::new(self.memory_bytes / 2, folder);
-        let mut compare = Compare::new(Rules::of(self.spec), gathered, by_key)?;
+        let mut compare = Compare::new(Rules::of(self.spec), gathered, by_key, self.resets(ledger))?;
         let mut decoder = self.decoder()?;
         let log = Arc::clone(&self.log);
         for at in partitions {
@@ -231,6 +238,19 @@ impl<'a> Verification<'a> {
         let JobSpec { event, output, limits, .. } = self.spec;
         Decoder::new(event, output.as_ref(), *limits)
             .map_err(|error| Failure::new(HaltKind::Misconfigured, error.to_string()))
+    }
+
+    /// Moves of partitions that the job reads.
+    fn resets(&self, ledger: &Ledger) -> Vec<compare::Reset> {
+        let reset = |row: &ResetRow| {
+            let at = TopicPartition {
+                topic: self.spec.topic_index(&row.moved.topic)?,
+                partition: row.moved.partition,
+            };
+            let Move { from, handled, to, .. } = row.moved;
+            Some(compare::Reset { at, from, handled, to })
+        };
+        ledger.resets.iter().filter_map(reset).collect()
     }
 
     fn destination(&self, at: TopicPartition) -> Option<Destination> {

@@ -5,9 +5,9 @@
 //! Fails:     outage -> the caller asks again; anything else -> halt
 //! Not here:  no SQL (database)
 
+use crate::cluster::Job;
 use crate::database::{Database, DatabaseError, ErrorClass, FrontierRow, PositionRow, Session};
 use crate::job::JobSpec;
-use crate::kafka::AsyncLog;
 use crate::model::{Incarnation, KeyGroup};
 use crate::operator::commit::{Positions, WritePositions, Written};
 use crate::operator::host::Aside;
@@ -81,13 +81,14 @@ impl LedgerClient {
         in_time(asked.await)
     }
 
-    async fn advance_frontier(&self, rows: &[FrontierRow]) -> Result<(), Trouble> {
+    /// `false`: the positions were reset since.
+    async fn advance_frontier(&self, rows: &[FrontierRow], resets: u64) -> Result<bool, Trouble> {
         let mut slot = self.session.lock().await;
         let asked = timeout(DEADLINE, async {
             let mut session = self.session(slot.take()).await?;
-            session.advance_frontier(rows).await?;
+            let written = session.advance_frontier(rows, resets).await?;
             *slot = Some(session);
-            Ok(())
+            Ok(written)
         });
         in_time(asked.await)
     }
@@ -133,29 +134,27 @@ pub(super) fn owner(database: Arc<dyn Database>, claims: Vec<(KeyGroup, Incarnat
     })
 }
 
-/// Writes positions to the ledger; then, for lag tools, to the consumer group.
-pub(super) fn position_writer(
-    database: Arc<dyn Database>,
-    log: Arc<dyn AsyncLog>,
-    spec: Arc<JobSpec>,
-    aside: Aside,
-) -> WritePositions {
-    let client = Arc::new(LedgerClient::new(database));
+/// Writes positions to the ledger; then, for lag tools and with this job's mark, to the consumer group. `resets`: as the
+/// ledger had it at the start.
+pub(super) fn position_writer(job: &Job, resets: u64, mark: String, aside: Aside) -> WritePositions {
+    let client = Arc::new(LedgerClient::new(Arc::clone(&job.database)));
+    let (log, spec, mark): (_, _, Arc<str>) = (Arc::clone(&job.log), Arc::clone(&job.spec), mark.into());
     Arc::new(move |positions| {
         let (client, log, spec) = (Arc::clone(&client), Arc::clone(&log), Arc::clone(&spec));
-        let aside = aside.clone();
+        let (mark, aside) = (Arc::clone(&mark), aside.clone());
         Box::pin(async move {
             let rows = rows_of(&positions, &spec);
-            let written = client.advance_frontier(&rows).await;
+            let written = client.advance_frontier(&rows, resets).await;
             match written {
-                Ok(()) => {}
+                Ok(true) => {}
+                Ok(false) => return Written::Halt(were_reset(&spec)),
                 Err(Trouble::Later(said)) => {
                     tracing::debug!(said, "the frontier is written later");
                     return Written::NotNow;
                 }
                 Err(Trouble::Halt(halt)) => return Written::Halt(halt),
             }
-            let shown = aside.run(async move { log.commit_group(&positions, DEADLINE).await }).await;
+            let shown = aside.run(async move { log.commit_group(&positions, &mark, DEADLINE).await }).await;
             if let Some(Err(error)) = shown {
                 // A display for lag tools: the ledger is the truth, the next second's commit shows it.
                 tracing::debug!(said = error.message, "the consumer group's offsets were not updated");
@@ -163,6 +162,15 @@ pub(super) fn position_writer(
             Written::Yes
         })
     })
+}
+
+fn were_reset(spec: &JobSpec) -> Halt {
+    let text = format!(
+        "the positions of job \"{}\" were reset (`tidegate offsets reset`) while this instance ran: it stops; the next start \
+         goes on at the new positions",
+        spec.name
+    );
+    Halt::new(HaltKind::Fenced, text)
 }
 
 fn rows_of(positions: &Positions, spec: &JobSpec) -> Vec<FrontierRow> {

@@ -1,7 +1,7 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     1 claim all key groups, one worker for all; 2 fence every producer that the job may ever have had, then wait
+//! Order:     0 hold the world against the ledger; 1 claim all key groups, one worker for all; 2 fence every producer that the job may ever have had, then wait
 //!            for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
 //!            the outbox has and Kafka has not; 5 find where to read
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
@@ -16,10 +16,11 @@
 //! One transaction claims all key groups: of two instances that start side by side one is then the newer everywhere, and
 //! "still mine" means the same for every key group.
 
-mod claim;
-mod first;
-mod outbox;
+pub(super) mod claim;
+pub(super) mod first;
+pub(super) mod outbox;
 mod patience;
+pub(super) mod world;
 
 pub(super) use patience::{Patience, Stopped};
 
@@ -56,12 +57,16 @@ pub(super) struct Started {
     pub(super) emitter: Option<EmitterSetup>,
     pub(super) from: Vec<(TopicPartition, NextOffset)>,
     pub(super) until: Option<BTreeMap<TopicPartition, NextOffset>>,
+    /// How often the ledger's positions were reset before this start.
+    pub(super) resets: u64,
+    /// What this job's commits to the consumer group are marked with.
+    pub(super) mark: String,
     /// Batches that the outbox held and this start has sent.
     pub(super) sent_from_outbox: usize,
 }
 
 /// How long a question to the broker may take at a start, before it is asked again.
-const DEADLINE: Duration = Duration::from_secs(15);
+pub(super) const DEADLINE: Duration = Duration::from_secs(15);
 
 /// What the workers of a start tell each other.
 pub(super) struct Cluster<'a> {
@@ -107,7 +112,8 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
     let from = first::positions(setup, &partitions, &frontier).await?;
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
-    Ok(Started { claimed, emitted, emitter, from, until, sent_from_outbox })
+    let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
+    Ok(Started { claimed, emitted, emitter, from, until, resets, mark, sent_from_outbox })
 }
 
 fn out_of_order() -> Stopped {
@@ -115,7 +121,7 @@ fn out_of_order() -> Stopped {
 }
 
 /// Step 2: this worker's own producer, and its share of all ids that the job may ever have used.
-async fn fence(setup: &StartSetup) -> Result<Option<Box<dyn AsyncWriter>>, Stopped> {
+pub(super) async fn fence(setup: &StartSetup) -> Result<Option<Box<dyn AsyncWriter>>, Stopped> {
     if !setup.spec.sends() {
         return Ok(None);
     }
@@ -148,9 +154,9 @@ fn claimed(
     })
 }
 
-type Parsed = (Places, Vec<(String, i32, crate::model::Place)>);
+pub(super) type Parsed = (Places, Vec<(String, i32, crate::model::Place)>);
 
-fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parsed, Halt> {
+pub(super) fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parsed, Halt> {
     Places::parse(text, &spec.source.topics).map_err(|bad| {
         let text = format!("the ledger's positions of key group {group} cannot be read: {bad}");
         Halt::new(HaltKind::Fenced, text)
@@ -171,7 +177,7 @@ async fn ends(
 }
 
 /// The halt, or the wait, that an error of the log asks for.
-fn log_trouble(error: LogError) -> super::ledger::Trouble {
+pub(super) fn log_trouble(error: LogError) -> super::ledger::Trouble {
     use super::ledger::Trouble;
     use crate::kafka::LogErrorClass;
     let kind = match error.class {
@@ -188,13 +194,28 @@ fn log_trouble(error: LogError) -> super::ledger::Trouble {
 }
 
 /// The frontier's row of a partition.
-fn row_of<'a>(frontier: &'a [FrontierRow], topic: &str, partition: i32) -> Option<&'a FrontierRow> {
+pub(super) fn row_of<'a>(
+    frontier: &'a [FrontierRow],
+    topic: &str,
+    partition: i32,
+) -> Option<&'a FrontierRow> {
     frontier.iter().find(|row| row.topic == topic && row.partition == partition)
 }
 
 /// A job row for a job that has never run.
 fn new_job_row(spec: &JobSpec) -> JobRow {
-    JobRow { key_groups: spec.key_groups, fingerprint: spec.fingerprint(), ledger_id: ledger_id() }
+    JobRow {
+        key_groups: spec.key_groups,
+        fingerprint: spec.fingerprint(),
+        ledger_id: ledger_id(),
+        resets: 0,
+        marked_group: String::new(),
+    }
+}
+
+/// What this job's commits to the consumer group are marked with.
+pub(super) fn group_mark(ledger_id: &str) -> String {
+    format!("tidegate {ledger_id}")
 }
 
 /// A name that no other life of a ledger has.

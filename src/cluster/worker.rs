@@ -299,12 +299,7 @@ impl Life {
                 planted: planted.clone(),
             },
             commit: CommitSetup {
-                write: position_writer(
-                    Arc::clone(&job.database),
-                    Arc::clone(&job.log),
-                    Arc::clone(spec),
-                    host.aside(),
-                ),
+                write: position_writer(job, started.resets, started.mark, host.aside()),
                 host: host.clone(),
                 budget: Arc::clone(budget),
                 board: Arc::clone(board),

@@ -12,6 +12,8 @@ mod ledger;
 
 mod statements;
 
+mod world;
+
 /// Runs each function of the suite against both engines.
 macro_rules! on_both {
     ($($module:ident::$name:ident),+ $(,)?) => {
@@ -37,6 +39,13 @@ on_both! {
     ledger::frontier_never_moves_back,
     ledger::settle_waits_for_the_open_transaction,
     ledger::a_dropped_session_leaves_nothing,
+    world::topics_are_remembered,
+    world::a_reset_moves_everything_at_once,
+    world::a_reset_needs_its_claims,
+    world::a_frontier_of_before_a_reset_is_refused,
+    world::a_ledger_of_version_1_is_brought_up,
+    world::the_printed_statements_bring_it_up_as_well,
+    world::a_newer_ledger_is_refused,
     statements::lookups_answer_row_by_row,
     statements::two_rows_are_a_reject,
     statements::values_come_back_exactly,

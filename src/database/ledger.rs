@@ -2,7 +2,7 @@
 //!
 //! In:        what the protocol wants written or read, as the words of [`super`]
 //! Out:       tables, statements (the same text for both engines wherever their dialects allow it) and rows
-//! Holds:     the version of the tables; a ledger of another version is refused
+//! Holds:     the version of the tables; a ledger of version 1 is brought to it, one of another version is refused
 //! Fails:     misconfigured: tables missing or of another version; rights: tables missing and not allowed to create
 //! Not here:  no driver: [`Engine`] is what a session offers
 //!
@@ -13,20 +13,28 @@
 //! | `tidegate_frontier` | job, topic, partition | everything before `next_offset` is handled |
 //! | `tidegate_position` | job, key group | incarnation, last batch, positions behind it |
 //! | `tidegate_outbox` | job, key group, batch | encoded outputs that Kafka has not confirmed |
+//! | `tidegate_topic` | job, topic | the id of the topic that the job knows under this name |
+//! | `tidegate_reset` | job, reset, topic, partition | positions that `offsets reset` has moved, and from where to where |
 
 use super::{Pending, Row};
 use std::borrow::Cow;
 
 mod tables;
-pub(super) use tables::{TABLES, VERSION, ddl};
+pub(super) use tables::{TABLES, VERSION, ddl, upgrade};
 
 mod statements;
 
 mod rows;
 
+mod create;
+pub(super) use create::{create, state};
+
+mod world;
+pub(super) use world::{mark_group, remember_topics, reset, resets, topics};
+
 mod run;
 pub(super) use run::{
-    advance, advance_frontier, claim, create, create_job, frontier, job_row, outbox, positions, probe,
+    advance, advance_frontier, claim, create_job, frontier, job_row, outbox, positions, probe,
     set_fingerprint, settle,
 };
 

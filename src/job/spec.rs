@@ -34,6 +34,12 @@ impl JobSpec {
         self.source.topics.get(usize::from(at.topic)).map_or("?", String::as_str)
     }
 
+    /// The place of a topic in the job's list; none: the job does not read it.
+    pub fn topic_index(&self, name: &str) -> Option<u16> {
+        let index = self.source.topics.iter().position(|topic| topic == name)?;
+        u16::try_from(index).ok()
+    }
+
     /// Whether anything is ever sent: outputs or dead letters.
     pub fn sends(&self) -> bool {
         self.output.is_some() || self.rejects.dead_letter_topic.is_some()

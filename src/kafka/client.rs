@@ -78,7 +78,7 @@ pub(super) fn admin(setup: &KafkaSetup) -> Result<AdminClient<AdminContext>, Log
     create(&config, setup, AdminContext)
 }
 
-fn consumer_config(setup: &KafkaSetup) -> ClientConfig {
+pub(super) fn consumer_config(setup: &KafkaSetup) -> ClientConfig {
     let mut config = common(setup);
     // An idle partition is asked again soon, and a full queue is refilled soon: both cost latency else.
     config.set("fetch.wait.max.ms", "25");

@@ -6,7 +6,7 @@
 //!            as that takes: whoever polls it has a thread for it. A log in memory really waits, so that a simulation can
 //!            stop a process, or end it, in the middle of any call
 
-use super::{Log, LogError, ProgressRow, ReadRecord, Reader, Writer};
+use super::{GroupPosition, Log, LogError, ProgressRow, ReadRecord, Reader, Writer};
 use crate::model::{NextOffset, Offset, Outgoing, TopicPartition};
 use std::future::Future;
 use std::pin::Pin;
@@ -52,14 +52,26 @@ pub trait AsyncLog: Send + Sync {
         &'a self,
         of: &'a [TopicPartition],
         deadline: Duration,
-    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>>;
+    ) -> Asked<'a, Vec<GroupPosition>>;
 
     /// As [`Log::commit_group`].
     fn commit_group<'a>(
         &'a self,
         positions: &'a [(TopicPartition, NextOffset)],
+        mark: &'a str,
         deadline: Duration,
     ) -> Asked<'a, ()>;
+
+    /// As [`Log::topic_ids`].
+    fn topic_ids<'a>(&'a self, topics: &'a [String], deadline: Duration) -> Asked<'a, Vec<Option<String>>>;
+
+    /// As [`Log::offsets_at`].
+    fn offsets_at<'a>(
+        &'a self,
+        of: &'a [TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>>;
 
     /// As [`Log::probe`].
     fn probe(&self, deadline: Duration) -> Asked<'_, ()>;
@@ -139,16 +151,30 @@ impl AsyncLog for Blocking<Arc<dyn Log>> {
         &'a self,
         of: &'a [TopicPartition],
         deadline: Duration,
-    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
+    ) -> Asked<'a, Vec<GroupPosition>> {
         Box::pin(async move { self.0.group_positions(of, deadline) })
     }
 
     fn commit_group<'a>(
         &'a self,
         positions: &'a [(TopicPartition, NextOffset)],
+        mark: &'a str,
         deadline: Duration,
     ) -> Asked<'a, ()> {
-        Box::pin(async move { self.0.commit_group(positions, deadline) })
+        Box::pin(async move { self.0.commit_group(positions, mark, deadline) })
+    }
+
+    fn topic_ids<'a>(&'a self, topics: &'a [String], deadline: Duration) -> Asked<'a, Vec<Option<String>>> {
+        Box::pin(async move { self.0.topic_ids(topics, deadline) })
+    }
+
+    fn offsets_at<'a>(
+        &'a self,
+        of: &'a [TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
+        Box::pin(async move { self.0.offsets_at(of, timestamp_ms, deadline) })
     }
 
     fn probe(&self, deadline: Duration) -> Asked<'_, ()> {

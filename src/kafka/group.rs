@@ -6,7 +6,7 @@
 //! Not here:  the truth about positions (the ledger)
 
 use super::client::{self, ReadingClient, remaining};
-use super::{KafkaSetup, LogError, list, native};
+use super::{GroupPosition, KafkaSetup, LogError, list, native};
 use crate::model::{NextOffset, TopicPartition};
 use rdkafka::consumer::Consumer;
 use rdkafka::error::RDKafkaErrorCode;
@@ -18,7 +18,7 @@ pub(super) fn positions(
     setup: &KafkaSetup,
     of: &[TopicPartition],
     until: Instant,
-) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+) -> Result<Vec<GroupPosition>, LogError> {
     if of.is_empty() {
         return Ok(Vec::new());
     }
@@ -29,7 +29,12 @@ pub(super) fn positions(
     if let Some(error) = committed.elements().iter().find_map(|element| element.error().err()) {
         return Err(LogError::by(&doing, &error));
     }
-    Ok(list::from_native(setup, &committed))
+    let mark = |at: TopicPartition| {
+        let topic = setup.topic_name(at)?;
+        Some(committed.find_partition(topic, at.partition)?.metadata().to_owned())
+    };
+    let found = list::from_native(setup, &committed).into_iter();
+    Ok(found.map(|(at, next)| GroupPosition { at, next, mark: mark(at).unwrap_or_default() }).collect())
 }
 
 /// Commits.
@@ -37,13 +42,20 @@ pub(super) fn commit(
     client: &ReadingClient,
     setup: &KafkaSetup,
     positions: &[(TopicPartition, NextOffset)],
+    mark: &str,
     until: Instant,
 ) -> Result<(), LogError> {
     if positions.is_empty() {
         return Ok(());
     }
     let doing = format!("committing the offsets of the group `{}`", setup.group_id);
-    let outcome = native::commit(client, &list::to_native(setup, positions)?, remaining(until));
+    let list = list::to_native(setup, positions)?;
+    for (at, _) in positions {
+        if let Some(mut element) = list.find_partition(list::topic_name(setup, *at)?, at.partition) {
+            element.set_metadata(mark);
+        }
+    }
+    let outcome = native::commit(client, &list, remaining(until));
     client::serve(client);
     outcome
         .unwrap_or(Err(RDKafkaErrorCode::OperationTimedOut))

@@ -9,7 +9,10 @@
 use super::client::{Shared, moment_in};
 use super::reader::KafkaReader;
 use super::writer::KafkaWriter;
-use super::{KafkaSetup, Log, LogError, ProgressRow, Reader, Writer, admin, fence, group, list, progress};
+use super::{
+    GroupPosition, KafkaSetup, Log, LogError, ProgressRow, Reader, Writer, admin, fence, group, list,
+    progress, topic,
+};
 use crate::model::{NextOffset, Offset, TopicPartition};
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,20 +59,36 @@ impl Log for KafkaLog {
         admin::ends(&*self.questions.get(&self.setup)?, topic, at, moment_in(deadline))
     }
 
+    fn topic_ids(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<String>>, LogError> {
+        topic::ids(&*self.questions.get(&self.setup)?, topics, moment_in(deadline))
+    }
+
+    fn offsets_at(
+        &self,
+        of: &[TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+        let client = self.questions.get(&self.setup)?;
+        topic::offsets_at(&client, &self.setup, of, timestamp_ms, moment_in(deadline))
+    }
+
     fn group_positions(
         &self,
         of: &[TopicPartition],
         deadline: Duration,
-    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+    ) -> Result<Vec<GroupPosition>, LogError> {
         group::positions(&*self.questions.get(&self.setup)?, &self.setup, of, moment_in(deadline))
     }
 
     fn commit_group(
         &self,
         positions: &[(TopicPartition, NextOffset)],
+        mark: &str,
         deadline: Duration,
     ) -> Result<(), LogError> {
-        group::commit(&*self.questions.get(&self.setup)?, &self.setup, positions, moment_in(deadline))
+        let client = self.questions.get(&self.setup)?;
+        group::commit(&client, &self.setup, positions, mark, moment_in(deadline))
     }
 
     fn probe(&self, deadline: Duration) -> Result<(), LogError> {

@@ -95,6 +95,88 @@ fn committed(event: *mut sys::rd_kafka_event_t) -> Result<(), RDKafkaErrorCode> 
     failed.map_or(Ok(()), |code| Err(code.into()))
 }
 
+/// A topic's id, as one number; `None`: the broker knows no such topic, or does not tell.
+pub(super) type TopicId = (String, Option<u128>);
+
+/// Asks for the ids of topics and waits for the answer; `None`: none came in time.
+pub(super) fn topic_ids(
+    consumer: &ReadingClient,
+    topics: &[String],
+    wait: Duration,
+) -> Option<Result<Vec<TopicId>, RDKafkaErrorCode>> {
+    let wait_ms = i32::try_from(wait.as_millis()).unwrap_or(i32::MAX).max(1);
+    let client = consumer.client().native_ptr();
+    let names: Vec<CString> = topics.iter().filter_map(|topic| CString::new(topic.as_str()).ok()).collect();
+    let mut pointers: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+    // SAFETY: the client is live, kept by the borrow, and so outlives everything made here, all of which is destroyed
+    // below on every path. The names outlive the calls, which copy them. The answer comes to the queue as an event of
+    // its own; one that comes later finds the queue gone and is dropped by the client. A time-out that is refused leaves
+    // the default of a minute, and the wait below is bounded all the same.
+    unsafe {
+        let wanted = sys::rd_kafka_TopicCollection_of_topic_names(pointers.as_mut_ptr(), pointers.len());
+        let describe = sys::rd_kafka_admin_op_t::RD_KAFKA_ADMIN_OP_DESCRIBETOPICS;
+        let options = sys::rd_kafka_AdminOptions_new(client, describe);
+        let _refused =
+            sys::rd_kafka_AdminOptions_set_request_timeout(options, wait_ms, std::ptr::null_mut(), 0);
+        let queue = sys::rd_kafka_queue_new(client);
+        sys::rd_kafka_DescribeTopics(client, wanted, options, queue);
+        let event = sys::rd_kafka_queue_poll(queue, wait_ms);
+        let answer = (!event.is_null()).then(|| described(event));
+        if !event.is_null() {
+            sys::rd_kafka_event_destroy(event);
+        }
+        sys::rd_kafka_queue_destroy(queue);
+        sys::rd_kafka_AdminOptions_destroy(options);
+        sys::rd_kafka_TopicCollection_destroy(wanted);
+        answer
+    }
+}
+
+/// Names and ids in an answer to the question for topics.
+fn described(event: *mut sys::rd_kafka_event_t) -> Result<Vec<TopicId>, RDKafkaErrorCode> {
+    // SAFETY: the event is live: the caller destroys it after this call.
+    let whole = unsafe { sys::rd_kafka_event_error(event) };
+    if whole != sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR {
+        return Err(whole.into());
+    }
+    // SAFETY: as above; an event of another kind gives null. The list and its entries are the event's own, librdkafka
+    // says how many there are, and everything is copied before this returns.
+    unsafe {
+        let result = sys::rd_kafka_event_DescribeTopics_result(event);
+        let mut count = 0_usize;
+        let list = if result.is_null() {
+            std::ptr::null_mut()
+        } else {
+            sys::rd_kafka_DescribeTopics_result_topics(result, &raw mut count)
+        };
+        if list.is_null() {
+            return Ok(Vec::new());
+        }
+        Ok(std::slice::from_raw_parts(list, count).iter().filter_map(|topic| named_id(*topic)).collect())
+    }
+}
+
+fn named_id(topic: *const sys::rd_kafka_TopicDescription_t) -> Option<TopicId> {
+    // SAFETY: the description is live, kept by the event of the caller; its name ends with a zero byte, name and id live
+    // in it and are copied here. Null ids and names are looked for.
+    unsafe {
+        let name = sys::rd_kafka_TopicDescription_name(topic);
+        if name.is_null() {
+            return None;
+        }
+        let name = CStr::from_ptr(name).to_string_lossy().into_owned();
+        let error = sys::rd_kafka_error_code(sys::rd_kafka_TopicDescription_error(topic));
+        let id = sys::rd_kafka_TopicDescription_topic_id(topic);
+        if id.is_null() || error != sys::rd_kafka_resp_err_t::RD_KAFKA_RESP_ERR_NO_ERROR {
+            return Some((name, None));
+        }
+        let most = sys::rd_kafka_Uuid_most_significant_bits(id).to_be_bytes();
+        let least = sys::rd_kafka_Uuid_least_significant_bits(id).to_be_bytes();
+        let number = u128::from(u64::from_be_bytes(most)) << 64 | u128::from(u64::from_be_bytes(least));
+        Some((name, Some(number)))
+    }
+}
+
 /// All headers of a message, copied, in order, null values kept. A name that is not UTF-8 is read with replacement
 /// characters: `rdkafka`'s own reading would panic, and one such record would stop the job for ever.
 pub(super) fn headers(message: &BorrowedMessage<'_>) -> Headers {

@@ -54,6 +54,19 @@ pub enum Disagreement {
         /// In the ledger.
         stored: BatchNumber,
     },
+    /// The ledger has heard of Kafka that it has what the progress topic does not know.
+    #[error(
+        "key group {group}: Kafka has confirmed batch {confirmed} (the ledger's row says so), and the progress topic has batch \
+         {emitted}: the progress topic was emptied or recreated, or has lost records"
+    )]
+    ConfirmedMissing {
+        /// The key group.
+        group: KeyGroup,
+        /// In the progress topic.
+        emitted: BatchNumber,
+        /// In the ledger.
+        confirmed: BatchNumber,
+    },
     /// The ledger stored outputs that are neither in Kafka nor in the outbox.
     #[error(
         "key group {group}: the ledger stored outputs up to batch {stored}, Kafka has them up to {emitted}, and the \
@@ -67,6 +80,36 @@ pub enum Disagreement {
         /// In the ledger.
         stored: BatchNumber,
     },
+}
+
+impl Disagreement {
+    /// What to do about it.
+    pub fn remedy(&self) -> &'static str {
+        match self {
+            Disagreement::LedgerBehind { .. } => {
+                "Bring the newer state of the database back; or `tidegate offsets reset JOB --to ledger` goes on from the older \
+                 one: what came behind it is handled again, and its outputs are sent again"
+            }
+            Disagreement::ProgressBehind { .. }
+            | Disagreement::ConfirmedMissing { .. }
+            | Disagreement::OutputsMissing { .. } => super::world::PROGRESS_LOST,
+        }
+    }
+}
+
+/// Whether the progress topic knows what Kafka has confirmed. The row is to be read before the topic.
+///
+/// # Errors
+/// [`Disagreement::ConfirmedMissing`].
+pub fn knows_confirmed(
+    group: KeyGroup,
+    confirmed: BatchNumber,
+    emitted: BatchNumber,
+) -> Result<(), Disagreement> {
+    if emitted < confirmed {
+        return Err(Disagreement::ConfirmedMissing { group, emitted, confirmed });
+    }
+    Ok(())
 }
 
 /// The outbox batches to be emitted, per key group in order.
@@ -132,6 +175,15 @@ mod tests {
     fn kafka_ahead_of_the_ledger_is_refused() {
         let error = plan(&[found(4, 4, &[], 6)]).unwrap_err();
         assert!(matches!(error, Disagreement::LedgerBehind { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_kafka_has_confirmed_must_stand_in_the_progress_topic() {
+        let knows =
+            |confirmed, emitted| knows_confirmed(KeyGroup(3), BatchNumber(confirmed), BatchNumber(emitted));
+        assert!(knows(0, 0).is_ok() && knows(4, 4).is_ok() && knows(4, 9).is_ok());
+        assert!(matches!(knows(4, 3).unwrap_err(), Disagreement::ConfirmedMissing { .. }));
+        assert!(knows(1, 0).is_err());
     }
 
     #[test]

@@ -46,12 +46,18 @@ pub struct Broker {
 #[derive(Debug, Default)]
 pub(super) struct State {
     topics: BTreeMap<String, Vec<Partition>>,
+    /// What each topic is told apart by from others that had its name.
+    ids: BTreeMap<String, u64>,
+    made: u64,
     producers: BTreeMap<String, Producer>,
     fates: Vec<Fate>,
-    group: BTreeMap<(String, String, i32), NextOffset>,
+    group: Group,
     outage: Option<Outage>,
     ended: u64,
 }
+
+/// Per group, topic and partition: the position and its mark.
+type Group = BTreeMap<(String, String, i32), (NextOffset, String)>;
 
 #[derive(Debug, Default)]
 struct Producer {
@@ -78,15 +84,28 @@ impl Broker {
     pub fn create_topic(&self, topic: &str, partitions: i32) {
         let partitions = usize::try_from(partitions).unwrap_or(0);
         self.change(|state| {
+            if !state.topics.contains_key(topic) {
+                state.made = state.made.saturating_add(1);
+                state.ids.insert(topic.to_owned(), state.made);
+            }
             let topic = state.topics.entry(topic.to_owned()).or_default();
             let count = topic.len().max(partitions);
             topic.resize_with(count, Partition::default);
         });
     }
 
-    /// Deletes a topic with all it holds.
+    /// Deletes a topic with all it holds, and with what groups have committed for it.
     pub fn delete_topic(&self, topic: &str) {
-        self.change(|state| state.topics.remove(topic));
+        self.change(|state| {
+            state.topics.remove(topic);
+            state.ids.remove(topic);
+            state.group.retain(|(_, of, _), _| of != topic);
+        });
+    }
+
+    /// The id that the topic was made with.
+    pub fn topic_id(&self, topic: &str) -> Option<String> {
+        self.lock().ids.get(topic).map(|id| format!("id-{id}"))
     }
 
     /// Appends a record outside of any transaction; none where there is no such partition.
@@ -139,12 +158,29 @@ impl Broker {
 
     /// What the group has committed.
     pub fn group_position(&self, group: &str, topic: &str, partition: i32) -> Option<NextOffset> {
-        self.lock().group.get(&(group.to_owned(), topic.to_owned(), partition)).copied()
+        self.group_commit(group, topic, partition).map(|(next, _)| next)
+    }
+
+    /// What the group has committed, with its mark.
+    pub(super) fn group_commit(
+        &self,
+        group: &str,
+        topic: &str,
+        partition: i32,
+    ) -> Option<(NextOffset, String)> {
+        self.lock().group.get(&(group.to_owned(), topic.to_owned(), partition)).cloned()
+    }
+
+    /// Forgets what the group has committed, as a broker does after a week without a commit.
+    pub fn expire_group(&self, group: &str) {
+        self.change(|state| state.group.retain(|(of, _, _), _| of != group));
     }
 
     /// Commits for the group, as an operator's hand does.
     pub fn set_group_position(&self, group: &str, topic: &str, partition: i32, next: NextOffset) {
-        self.change(|state| state.group.insert((group.to_owned(), topic.to_owned(), partition), next));
+        self.change(|state| {
+            state.group.insert((group.to_owned(), topic.to_owned(), partition), (next, String::new()));
+        });
     }
 
     /// Transactions that nobody has ended.
@@ -288,7 +324,7 @@ impl State {
         self.outage
     }
 
-    pub(super) fn group(&mut self) -> &mut BTreeMap<(String, String, i32), NextOffset> {
+    pub(super) fn group(&mut self) -> &mut Group {
         &mut self.group
     }
 

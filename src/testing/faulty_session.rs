@@ -10,8 +10,8 @@ use super::log::SLOW;
 use super::memory_database::failed;
 use super::{DatabaseFaults, Link};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
-    Session,
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
+    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::model::KeyGroup;
 use std::sync::Arc;
@@ -216,8 +216,32 @@ impl Session for FaultySession {
         through!(self, "reading the frontier", true, inner => inner.frontier())
     }
 
-    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
-        through!(self, "moving the frontier", true, inner => inner.advance_frontier(rows))
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow], resets: u64) -> Pending<'a, bool> {
+        through!(self, "moving the frontier", true, inner => inner.advance_frontier(rows, resets))
+    }
+
+    fn ledger_state(&mut self) -> Pending<'_, LedgerState> {
+        through!(self, "looking for the ledger", true, inner => inner.ledger_state())
+    }
+
+    fn topics(&mut self) -> Pending<'_, Vec<TopicRow>> {
+        through!(self, "reading topics", true, inner => inner.topics())
+    }
+
+    fn remember_topics<'a>(&'a mut self, topics: &'a [TopicRow]) -> Pending<'a, ()> {
+        through!(self, "remembering topics", true, inner => inner.remember_topics(topics))
+    }
+
+    fn mark_group<'a>(&'a mut self, name: &'a str) -> Pending<'a, ()> {
+        through!(self, "marking the group", true, inner => inner.mark_group(name))
+    }
+
+    fn reset<'a>(&'a mut self, reset: &'a Reset) -> Pending<'a, bool> {
+        through!(self, "resetting positions", true, inner => inner.reset(reset))
+    }
+
+    fn resets(&mut self) -> Pending<'_, Vec<ResetRow>> {
+        through!(self, "reading resets", true, inner => inner.resets())
     }
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {

@@ -9,7 +9,8 @@ use super::reader::MemoryReader;
 use super::writer::MemoryWriter;
 use super::{Broker, Link, LogFaults};
 use crate::kafka::{
-    Asked, AsyncLog, AsyncReader, AsyncWriter, KafkaSetup, LogError, LogErrorClass, ProgressRow,
+    Asked, AsyncLog, AsyncReader, AsyncWriter, GroupPosition, KafkaSetup, LogError, LogErrorClass,
+    ProgressRow,
 };
 use crate::model::{BatchNumber, KeyGroup, NextOffset, Offset, Record, TopicPartition};
 use std::collections::BTreeMap;
@@ -154,18 +155,34 @@ impl AsyncLog for MemoryLog {
         })
     }
 
+    fn topic_ids<'a>(&'a self, topics: &'a [String], deadline: Duration) -> Asked<'a, Vec<Option<String>>> {
+        Box::pin(async move {
+            self.enter("asking for topic ids", deadline).await?;
+            Ok(topics.iter().map(|topic| self.broker.topic_id(topic)).collect())
+        })
+    }
+
+    fn offsets_at<'a>(
+        &'a self,
+        of: &'a [TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
+        Box::pin(self.find_offsets(of, timestamp_ms, deadline))
+    }
+
     fn group_positions<'a>(
         &'a self,
         of: &'a [TopicPartition],
         deadline: Duration,
-    ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
+    ) -> Asked<'a, Vec<GroupPosition>> {
         Box::pin(async move {
             self.enter("asking for the group's positions", deadline).await?;
             let mut found = Vec::new();
             for at in of {
                 let topic = self.topic(*at)?;
-                let next = self.broker.group_position(&self.setup.group_id, topic, at.partition);
-                found.extend(next.map(|next| (*at, next)));
+                let committed = self.broker.group_commit(&self.setup.group_id, topic, at.partition);
+                found.extend(committed.map(|(next, mark)| GroupPosition { at: *at, next, mark }));
             }
             Ok(found)
         })
@@ -174,13 +191,14 @@ impl AsyncLog for MemoryLog {
     fn commit_group<'a>(
         &'a self,
         positions: &'a [(TopicPartition, NextOffset)],
+        mark: &'a str,
         deadline: Duration,
     ) -> Asked<'a, ()> {
         Box::pin(async move {
             self.enter("committing to the group", deadline).await?;
             for (at, next) in positions {
                 let key = (self.setup.group_id.clone(), self.topic(*at)?.to_owned(), at.partition);
-                self.broker.change(|state| state.group().insert(key, *next));
+                self.broker.change(|state| state.group().insert(key, (*next, mark.to_owned())));
             }
             Ok(())
         })
@@ -192,6 +210,27 @@ impl AsyncLog for MemoryLog {
 }
 
 impl MemoryLog {
+    async fn find_offsets(
+        &self,
+        of: &[TopicPartition],
+        timestamp_ms: i64,
+        deadline: Duration,
+    ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
+        self.enter("asking for the offsets of a moment", deadline).await?;
+        let mut found = Vec::new();
+        for at in of {
+            let committed = self.broker.committed(self.topic(*at)?);
+            let late = |record: &Record| record.timestamp_ms.is_some_and(|at| at >= timestamp_ms);
+            let first = committed.into_iter().find(|c| c.partition == at.partition && late(&c.record));
+            let next = match first {
+                Some(first) => NextOffset(first.offset.0),
+                None => self.ends(*at, deadline).await?.1,
+            };
+            found.push((*at, next));
+        }
+        Ok(found)
+    }
+
     async fn read_progress(&self, deadline: Duration) -> Result<Vec<ProgressRow>, LogError> {
         let doing = "reading the progress topic";
         let until = Instant::now() + deadline;

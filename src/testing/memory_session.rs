@@ -9,8 +9,8 @@ use super::memory_database::{LOCK_WAIT, MemoryDatabase, MemoryStep, State, faile
 use super::tables::Writes;
 use super::{Lie, StoredRow};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
-    Session,
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
+    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::model::{KeyGroup, NextOffset};
 use std::sync::{Arc, MutexGuard};
@@ -282,11 +282,56 @@ impl Session for MemorySession {
         })
     }
 
-    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow], resets: u64) -> Pending<'a, bool> {
         Box::pin(async move {
-            self.state()?.tables.move_frontier(rows);
+            let mut state = self.state()?;
+            let stands = state.tables.job.as_ref().map_or(0, |job| job.resets) == resets;
+            if stands || rows.is_empty() {
+                state.tables.move_frontier(rows);
+            }
+            Ok(stands || rows.is_empty())
+        })
+    }
+
+    fn ledger_state(&mut self) -> Pending<'_, LedgerState> {
+        Box::pin(async move { self.state().map(|_| LedgerState::Ready) })
+    }
+
+    fn topics(&mut self) -> Pending<'_, Vec<TopicRow>> {
+        Box::pin(async move {
+            let state = self.state()?;
+            let row = |(topic, id): (&String, &String)| TopicRow { topic: topic.clone(), id: id.clone() };
+            Ok(state.tables.topics.iter().map(row).collect())
+        })
+    }
+
+    fn remember_topics<'a>(&'a mut self, topics: &'a [TopicRow]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.state()?.tables.remember_topics(topics);
             Ok(())
         })
+    }
+
+    fn mark_group<'a>(&'a mut self, name: &'a str) -> Pending<'a, ()> {
+        Box::pin(async move {
+            if let Some(job) = &mut self.state()?.tables.job {
+                name.clone_into(&mut job.marked_group);
+            }
+            Ok(())
+        })
+    }
+
+    fn reset<'a>(&'a mut self, reset: &'a Reset) -> Pending<'a, bool> {
+        let groups: Vec<KeyGroup> = reset.positions.iter().map(|row| row.group).collect();
+        Box::pin(async move {
+            let mut stood = false;
+            self.with_rows(&groups, |state| stood = state.tables.reset(reset)).await?;
+            Ok(stood)
+        })
+    }
+
+    fn resets(&mut self) -> Pending<'_, Vec<ResetRow>> {
+        Box::pin(async move { Ok(self.state()?.tables.resets.clone()) })
     }
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {

@@ -4,7 +4,7 @@
 //! Holds:     the job's rows in the order of their insertion, and the ledger
 //! Not here:  locks and sessions (memory_database, memory_session)
 
-use crate::database::{Advance, FrontierRow, JobRow, PositionRow, Row};
+use crate::database::{Advance, FrontierRow, JobRow, PositionRow, Reset, ResetRow, Row, TopicRow};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset};
 use std::collections::BTreeMap;
 
@@ -32,6 +32,10 @@ pub struct Tables {
     pub frontier: BTreeMap<(String, i32), NextOffset>,
     /// The job's row.
     pub job: Option<JobRow>,
+    /// Ids of topics.
+    pub topics: BTreeMap<String, String>,
+    /// Resets of positions.
+    pub resets: Vec<ResetRow>,
 }
 
 /// What a transaction has written and not committed.
@@ -64,6 +68,9 @@ impl Tables {
 
     fn advance(&mut self, write: Advance) {
         if let Some(confirmed) = write.confirmed {
+            if let Some(row) = self.positions.get_mut(&write.group) {
+                row.confirmed = confirmed;
+            }
             self.outbox.retain(|(group, batch), _| *group != write.group || *batch > confirmed);
         }
         let sends = write.outbox.is_some();
@@ -86,8 +93,32 @@ impl Tables {
             batch: BatchNumber(0),
             output_batch: BatchNumber(0),
             positions: String::new(),
+            confirmed: BatchNumber(0),
         });
         row.incarnation = Incarnation(row.incarnation.0.saturating_add(1));
+    }
+
+    pub(super) fn remember_topics(&mut self, topics: &[TopicRow]) {
+        self.topics.extend(topics.iter().map(|row| (row.topic.clone(), row.id.clone())));
+    }
+
+    /// `false`: the claims do not stand any more, and nothing has changed.
+    pub(super) fn reset(&mut self, reset: &Reset) -> bool {
+        let stands = |row: &PositionRow| {
+            self.positions.get(&row.group).is_some_and(|now| now.incarnation == row.incarnation)
+        };
+        let all = reset.positions.iter().all(stands);
+        let Some(job) = self.job.as_mut().filter(|_| all) else { return false };
+        job.resets = job.resets.saturating_add(1);
+        let number = job.resets;
+        self.positions.extend(reset.positions.iter().map(|row| (row.group, row.clone())));
+        self.outbox.clear();
+        for moved in &reset.moves {
+            self.frontier.insert((moved.topic.clone(), moved.partition), moved.to);
+            self.resets.push(ResetRow { number, at: reset.at.clone(), moved: moved.clone() });
+        }
+        self.remember_topics(&reset.topics);
+        true
     }
 
     pub(super) fn move_frontier(&mut self, rows: &[FrontierRow]) {

@@ -15,3 +15,4 @@ mod refusals;
 mod sizes;
 mod slow;
 mod topics;
+mod worlds;

@@ -29,6 +29,14 @@ pub fn create_topics(kafka: &str, names: &[&str], partitions: i32) {
     }
 }
 
+/// Creates a topic of one partition; `false`: the name is not free yet.
+pub fn try_create_topic(kafka: &str, name: &str) -> bool {
+    let (admin, options) = admin(kafka);
+    let topic = NewTopic::new(name, 1, TopicReplication::Fixed(1));
+    let results = runtime().block_on(admin.create_topics([&topic], &options)).expect("the broker answers");
+    results[0].is_ok()
+}
+
 /// Deletes topics; one that the broker cannot delete now stays.
 pub fn delete_topics(kafka: &str, names: &[&str]) {
     let (admin, options) = admin(kafka);

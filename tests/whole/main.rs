@@ -42,6 +42,7 @@ mod simulated;
 mod audit;
 mod exchange;
 mod liars;
+mod reset;
 mod seeds;
 mod start;
 mod zombies;

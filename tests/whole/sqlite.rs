@@ -62,6 +62,8 @@ impl Sqlite {
             let positions = session.positions().await.unwrap();
             let frontier = session.frontier().await.unwrap();
             Tables {
+                topics: session.topics().await.unwrap().into_iter().map(|row| (row.topic, row.id)).collect(),
+                resets: session.resets().await.unwrap(),
                 rows: self.rows(),
                 outbox: outbox.into_iter().map(|row| ((row.group, row.batch), row.outputs)).collect(),
                 positions: positions.into_iter().map(|row| (row.group, row)).collect(),

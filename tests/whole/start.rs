@@ -5,7 +5,6 @@ use super::instance::{How, Instance, PATIENCE};
 use super::world::{DEAD, OUTPUT, World, job_file};
 use tidegate::cluster::Ended;
 use tidegate::model::{NextOffset, Offset};
-use tidegate::protocol::halt::HaltKind;
 use tidegate::testing::Random;
 
 /// A world whose first input is handled, every key group having had several batches.
@@ -52,7 +51,7 @@ fn a_ledger_from_a_backup_is_refused_and_the_right_one_goes_on() {
     drained(&world, 1);
     let right = world.database.tables();
     world.database.restore(backup);
-    refused(&world, 76, &["Kafka has batch", "put back to an earlier state", "whole"]);
+    refused(&world, 76, &["Kafka has batch", "put back to an earlier state", "whole", "--to ledger"]);
     world.database.restore(right);
     produce(&mut world, 3);
     drained(&world, 3);
@@ -70,15 +69,41 @@ fn an_emptied_ledger_is_refused() {
 fn a_progress_topic_that_is_gone_is_refused() {
     let world = used();
     world.broker.delete_topic(&world.setup.progress_topic);
-    refused(&world, 76, &["progress topic", "whole"]);
+    refused(&world, 76, &["progress topic", "whole", "--to ledger --outbox drop"]);
+}
+
+#[test]
+fn a_progress_topic_that_was_made_anew_is_refused() {
+    let world = used();
+    world.broker.delete_topic(&world.setup.progress_topic);
+    world.broker.create_topic(&world.setup.progress_topic, 1);
+    refused(&world, 76, &["the progress topic", "was made anew", "it had id", "--to ledger --outbox drop"]);
 }
 
 #[test]
 fn a_progress_topic_that_lost_its_records_is_refused() {
     let world = used();
-    world.broker.delete_topic(&world.setup.progress_topic);
-    world.broker.create_topic(&world.setup.progress_topic, 1);
-    refused(&world, 76, &["the progress topic was emptied or recreated"]);
+    empty_progress(&world);
+    refused(&world, 76, &["the progress topic was emptied or recreated", "--to ledger --outbox drop"]);
+}
+
+fn empty_progress(world: &World) {
+    let (_, end) = world.broker.ends(&world.setup.progress_topic, 0).unwrap();
+    world.broker.trim(&world.setup.progress_topic, 0, Offset(end.0));
+}
+
+/// A job that was killed before it wrote any position: no key group is whole in front of the frontier, so only what the
+/// ledger has heard of Kafka tells that the topic should know more.
+#[test]
+fn a_progress_topic_that_lost_its_records_is_refused_where_all_work_lies_beyond_the_frontier() {
+    let world = used();
+    let mut tables = world.database.tables();
+    assert!(!tables.outbox.is_empty(), "batches that Kafka has still stand in the outbox");
+    tables.frontier.values_mut().for_each(|next| *next = NextOffset(0));
+    world.database.restore(tables);
+    world.broker.expire_group(&world.setup.group_id);
+    empty_progress(&world);
+    refused(&world, 76, &["Kafka has confirmed batch", "the progress topic has batch 0", "--outbox drop"]);
 }
 
 #[test]
@@ -112,39 +137,102 @@ fn records_that_were_deleted_before_they_were_read_are_refused() {
     let (_, end) = world.broker.ends("in-a", 0).unwrap();
     produce(&mut world, 2);
     world.broker.trim("in-a", 0, Offset(end.0 + 3));
-    refused_while_reading(&world, &["in-a/0", "the next position is", "but the partition holds"]);
+    let command = "tidegate offsets reset JOB --to earliest --only in-a/0`";
+    refused(&world, 76, &["in-a/0: the next position is", "records were deleted", command]);
 }
 
 #[test]
-fn a_topic_that_was_made_anew_is_refused() {
+fn a_topic_that_was_made_anew_is_refused_even_where_it_is_longer_than_before() {
+    let mut world = used();
+    world.broker.delete_topic("in-b");
+    world.broker.create_topic("in-b", 2);
+    for seed in 2..6 {
+        produce(&mut world, seed);
+    }
+    let command = "tidegate offsets reset JOB --to earliest --only in-b`";
+    refused(&world, 76, &["topic in-b was made anew", "with id id-2", "has id id-", command]);
+}
+
+#[test]
+fn a_topic_that_is_shorter_than_the_ledger_says_is_refused() {
     let world = used();
     world.broker.delete_topic("in-b");
     world.broker.create_topic("in-b", 2);
-    refused_while_reading(&world, &["in-b/", "the next position is", "holds 0 to 0"]);
-}
-
-/// The other partitions may have been read by then.
-fn refused_while_reading(world: &World, words: &[&str]) {
-    let mut instance = Instance::start(world, "refused", How::well(2));
-    let Some(Ok(Ended::Halted(halt))) = instance.wait(PATIENCE) else {
-        panic!("it was not refused: {:?}", instance.ended)
-    };
-    assert_eq!(halt.kind, HaltKind::Fenced, "{halt}");
-    for word in words {
-        assert!(halt.message.contains(word), "{word:?} is not said: {halt}");
-    }
+    // A ledger that knows no ids yet.
+    let mut tables = world.database.tables();
+    tables.topics.clear();
+    world.database.restore(tables);
+    refused(
+        &world,
+        76,
+        &["in-b/0: the next position is", "holds 0 to 0", "--to earliest --only in-b/0,in-b/1`"],
+    );
 }
 
 #[test]
-fn the_groups_offsets_are_a_display() {
+fn a_group_that_somebody_moved_is_refused_in_either_direction() {
     let mut world = used();
     let group = world.setup.group_id.clone();
     let (_, end) = world.broker.ends("in-a", 0).unwrap();
     assert_eq!(world.broker.group_position(&group, "in-a", 0), Some(end), "lag tools see the end");
-    world.broker.set_group_position(&group, "in-a", 0, NextOffset(0));
     produce(&mut world, 2);
+    for next in [NextOffset(0), NextOffset(end.0 + 1)] {
+        world.broker.set_group_position(&group, "in-a", 0, next);
+        let found = format!(
+            "in-a/0: somebody else has set the consumer group's position to {next}, and the ledger's is {end}"
+        );
+        refused(&world, 76, &[&found, "offsets reset JOB --to ledger`", "offsets reset JOB --to group`"]);
+    }
+    world.broker.set_group_position(&group, "in-a", 0, end);
     drained(&world, 2);
     assert!(check(&world).is_empty());
+}
+
+#[test]
+fn a_group_that_has_expired_or_was_left_behind_by_a_crash_is_no_news() {
+    let mut world = used();
+    let group = world.setup.group_id.clone();
+    world.broker.expire_group(&group);
+    produce(&mut world, 2);
+    let reading_on = How { until_end: false, ..How::well(2) };
+    let mut killed = Instance::start_until(&world, "killed", "moving the frontier", reading_on);
+    let shown = world.broker.group_position(&group, "in-a", 0);
+    assert!(shown.is_some(), "a start shows the ledger's position");
+    killed.kill();
+    drained(&world, 2);
+    let mut killed = Instance::start_until(&world, "killed again", "committing to the group", reading_on);
+    killed.kill();
+    drained(&world, 3);
+    let (_, end) = world.broker.ends("in-a", 0).unwrap();
+    assert_eq!(world.broker.group_position(&group, "in-a", 0), Some(end));
+    assert!(check(&world).is_empty());
+}
+
+#[test]
+fn what_stood_in_the_group_before_the_first_start_is_no_news() {
+    let mut world = World::new();
+    produce(&mut world, 1);
+    let group = world.setup.group_id.clone();
+    world.broker.set_group_position(&group, "in-a", 0, NextOffset(5));
+    drained(&world, 1);
+    drained(&world, 1);
+    assert!(check(&world).is_empty());
+}
+
+/// Of a job that sends nothing the group alone can tell.
+#[test]
+fn a_ledger_from_a_backup_is_refused_where_nothing_is_sent() {
+    let mut world = World::new();
+    let only_stores = job_file();
+    let (before, _) = only_stores.split_once("[output]").unwrap();
+    world.set_job_file(&format!("{before}\n[rejects]\nunreadable = \"discard\"\n"));
+    produce(&mut world, 1);
+    drained(&world, 2);
+    let backup = world.database.tables();
+    produce(&mut world, 2);
+    drained(&world, 2);
+    world.database.restore(backup);
+    refused(&world, 76, &["this job has committed position", "put back to an earlier state", "--to ledger`"]);
 }
 
 #[test]

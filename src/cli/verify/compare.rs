@@ -65,7 +65,30 @@ pub(super) struct Compare {
     next: Option<Sent>,
     by_key: Sorter<PLACED_BYTES>,
     crossings: Option<Crossings>,
+    resets: Vec<Reset>,
     found: Found,
+}
+
+/// A partition's move by `offsets reset`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Reset {
+    pub(super) at: TopicPartition,
+    pub(super) from: NextOffset,
+    /// Nothing at or behind it had been handled.
+    pub(super) handled: NextOffset,
+    pub(super) to: NextOffset,
+}
+
+impl Reset {
+    /// It let this event be handled once more.
+    fn repeats(&self, source: Coordinates) -> bool {
+        self.at == source.at && (self.to.0..self.handled.0).contains(&source.offset.0)
+    }
+
+    /// It let this record be left out.
+    fn skips(&self, at: TopicPartition, offset: Offset) -> bool {
+        self.at == at && (self.from.0..self.to.0).contains(&offset.0)
+    }
 }
 
 /// What was sent for one event.
@@ -80,6 +103,7 @@ impl Compare {
         rules: Rules,
         gathered: Gathered,
         by_key: Sorter<PLACED_BYTES>,
+        resets: Vec<Reset>,
     ) -> Result<Compare, SortError> {
         let mut found = Found::default();
         found.counts.outputs = gathered.outputs;
@@ -87,7 +111,7 @@ impl Compare {
         found.counts.foreign = gathered.foreign;
         let mut sent = gathered.sent.finish()?;
         let next = sent.next()?.as_ref().map(Sent::from_bytes);
-        Ok(Compare { rules, horizon: gathered.horizon, sent, next, by_key, crossings: None, found })
+        Ok(Compare { rules, horizon: gathered.horizon, sent, next, by_key, crossings: None, resets, found })
     }
 
     /// An input partition begins; partitions come in their order.
@@ -153,7 +177,7 @@ impl Compare {
     fn meet(&mut self, record: &InputRecord, group: &Group) -> Result<(), SortError> {
         let key = record.content.key();
         if group.copies > 1 {
-            self.found.doubled.add(|| group.doubled(key));
+            self.double(group, key);
             return Ok(());
         }
         let (Some(place), Some(key)) = (group.places.first(), key) else { return Ok(()) };
@@ -165,6 +189,16 @@ impl Compare {
         Ok(())
     }
 
+    /// More than one copy: a fault, or the doing of whoever moved the job back.
+    fn double(&mut self, group: &Group, key: Option<Key>) {
+        let allowed = 1 + self.resets.iter().filter(|reset| reset.repeats(group.source)).count();
+        if u64::try_from(allowed).is_ok_and(|allowed| group.copies <= allowed) {
+            self.found.counts.again += group.copies - 1;
+        } else {
+            self.found.doubled.add(|| group.doubled(key));
+        }
+    }
+
     /// Nothing was sent for a record.
     fn miss(&mut self, record: &InputRecord, judged: bool) {
         let counts = &mut self.found.counts;
@@ -174,6 +208,9 @@ impl Compare {
             Content::Readable { .. } => None,
             Content::Unreadable { code } => Some(*code),
         };
+        if self.resets.iter().any(|reset| reset.skips(record.at, record.offset)) {
+            return counts.skipped += 1;
+        }
         if !judged {
             return counts.not_judged += 1;
         }
@@ -201,7 +238,7 @@ impl Compare {
                 _ => counts.without_record += group.copies,
             }
             if group.copies > 1 {
-                self.found.doubled.add(|| group.doubled(None));
+                self.double(&group, None);
             }
         }
         Ok(())

@@ -109,6 +109,10 @@ pub(super) struct Counts {
     pub(super) only_stored: u64,
     /// Of them, those without either in front of the place from which losses can be judged.
     pub(super) not_judged: u64,
+    /// Of them, those without either that `offsets reset` has left out.
+    pub(super) skipped: u64,
+    /// Copies, beside the first, of events that `offsets reset` has let be handled again.
+    pub(super) again: u64,
     /// Records in the output topic.
     pub(super) outputs: u64,
     /// Records in the dead-letter topic.

@@ -7,13 +7,14 @@
 use super::Failure;
 use super::reading::DEADLINE;
 use crate::cli::worlds::Worlds;
-use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow};
+use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow, LedgerState, ResetRow};
 use crate::protocol::halt::HaltKind;
 
 /// What the ledger says.
 pub(super) struct Ledger {
     pub(super) job: JobRow,
     pub(super) frontier: Vec<FrontierRow>,
+    pub(super) resets: Vec<ResetRow>,
 }
 
 pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
@@ -23,17 +24,18 @@ pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
     })?;
     let asked = async {
         let mut session = job.database.connect().await?;
+        if session.ledger_state().await? == LedgerState::Missing {
+            return Ok((None, Vec::new(), Vec::new()));
+        }
         let row = session.job_row().await?;
-        Ok((row, session.frontier().await?))
+        Ok::<_, DatabaseError>((row, session.frontier().await?, session.resets().await?))
     };
     let answer = runtime.block_on(async { tokio::time::timeout(DEADLINE, asked).await });
     let no_answer =
         |_elapsed| Failure::new(HaltKind::Outage, format!("ledger: no answer for {} s", DEADLINE.as_secs()));
     match answer.map_err(no_answer)? {
-        Ok((Some(row), frontier)) => Ok(Ledger { job: row, frontier }),
-        Ok((None, _)) => Err(not_run(job)),
-        // The tables come with the first start.
-        Err(DatabaseError { class: ErrorClass::Misconfigured, .. }) => Err(not_run(job)),
+        Ok((Some(row), frontier, resets)) => Ok(Ledger { job: row, frontier, resets }),
+        Ok((None, ..)) => Err(not_run(job)),
         Err(error) => {
             let kind = match error.class {
                 ErrorClass::Rights => HaltKind::Rights,

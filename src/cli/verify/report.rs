@@ -112,6 +112,7 @@ impl Report<'_> {
             (counts.discarded, "unreadable and discarded by rule"),
             (counts.only_stored, "only stored, which leaves nothing to compare with"),
             (counts.not_judged, "without either, where that cannot be judged"),
+            (counts.skipped, "skipped by a reset"),
         ] {
             if count > 0 {
                 text += &format!(", {count} {what}");
@@ -119,6 +120,7 @@ impl Report<'_> {
         }
         text += &format!("; {} outputs and {} dead letters read", counts.outputs, counts.dead_letters);
         for (count, what) in [
+            (counts.again, "copies of events that a reset had handled again"),
             (counts.beyond, "of records beyond the frontier"),
             (counts.older, "of records older than the input's first"),
             (counts.without_record, "of records that the input does not hold"),

@@ -1,7 +1,7 @@
 //! The three steps on lists in memory: clean ones, and one fault of each kind planted; in memory and through the disk.
 #![allow(clippy::as_conversions, reason = "the numbers of a test are small")]
 
-use super::compare::{Compare, Content, InputRecord, Rules};
+use super::compare::{Compare, Content, InputRecord, Reset, Rules};
 use super::entry::SentAt;
 use super::found::{Fault, Found, SHOWN_MAX};
 use super::gather::Gather;
@@ -35,6 +35,7 @@ struct World {
     /// Where the output partitions begin.
     outputs_first: i64,
     letters: Lane,
+    resets: Vec<Reset>,
 }
 
 fn at(partition: i32) -> TopicPartition {
@@ -65,6 +66,7 @@ impl World {
             outputs: vec![Lane::new(); OUTPUTS as usize],
             outputs_first: 0,
             letters: Lane::new(),
+            resets: Vec::new(),
         };
         // Partitions do not wait for each other, and the job is some records beyond its frontier.
         for offset in 0..RECORDS + 5 {
@@ -98,7 +100,7 @@ impl World {
             gather.take(place, &headers(*source, Some("job"))).unwrap();
         }
         let by_key = Sorter::new(memory_bytes, folder.path());
-        let mut compare = Compare::new(self.rules, gather.finish(), by_key).unwrap();
+        let mut compare = Compare::new(self.rules, gather.finish(), by_key, self.resets.clone()).unwrap();
         for partition in 0..PARTITIONS {
             compare.begin(at(partition), Offset(self.first), NextOffset(self.frontier)).unwrap();
             for offset in self.first..self.frontier {
@@ -312,4 +314,45 @@ fn what_others_sent_is_left_alone() {
     let gathered = gather.finish();
     assert_eq!((gathered.foreign, gathered.outputs, gathered.dead_letters), (3, 1, 2));
     assert_eq!(gathered.sent.finish().unwrap().next().unwrap(), None);
+}
+
+fn reset(from: i64, handled: i64, to: i64) -> Reset {
+    let [from, handled, to] = [from, handled, to].map(NextOffset);
+    Reset { at: at(1), from, handled, to }
+}
+
+#[test]
+fn what_a_reset_had_handled_again_is_told_apart_from_doubles() {
+    let mut world = World::new();
+    for offset in (90..110).filter(|offset| !is_unreadable(*offset)) {
+        world.outputs[lane_of(1, offset)].push((1, offset));
+    }
+    let blamed = |world: &World| {
+        let found = world.verify(AMPLE);
+        (found.doubled.count, found.counts.again, found.out_of_order.count, found.lost.count)
+    };
+    assert_eq!(blamed(&world), (19, 0, 0, 0));
+    world.resets = vec![reset(100, 105, 95)];
+    assert_eq!(blamed(&world), (9, 10, 0, 0), "5 in front of it and 4 readable ones behind it are doubles");
+    world.resets = vec![reset(100, 120, 80)];
+    assert_eq!(blamed(&world), (0, 19, 0, 0));
+    // Once again, and no more.
+    for offset in (90..110).filter(|offset| !is_unreadable(*offset)) {
+        world.outputs[lane_of(1, offset)].push((1, offset));
+    }
+    assert_eq!(blamed(&world).0, 19);
+    world.resets.push(reset(200, 200, 85));
+    assert_eq!(blamed(&world), (0, 38, 0, 0));
+}
+
+#[test]
+fn what_a_reset_has_skipped_is_told_apart_from_losses() {
+    let mut world = World::new();
+    for lane in &mut world.outputs {
+        lane.retain(|(partition, offset)| *partition != 1 || !(60..70).contains(offset));
+    }
+    assert_eq!(world.verify(AMPLE).lost.count, 10);
+    world.resets = vec![reset(60, 60, 65)];
+    let found = world.verify(AMPLE);
+    assert_eq!((found.lost.count, found.counts.skipped), (5, 5));
 }

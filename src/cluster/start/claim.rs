@@ -13,14 +13,14 @@ use crate::operator::exchange::owned_groups;
 use crate::protocol::halt::{Halt, HaltKind};
 
 /// Claims all key groups.
-pub(super) async fn all(setup: &StartSetup) -> Result<Vec<(KeyGroup, Incarnation)>, Stopped> {
+pub(in crate::cluster) async fn all(setup: &StartSetup) -> Result<Vec<(KeyGroup, Incarnation)>, Stopped> {
     let groups = owned_groups(setup.spec.key_groups, 0, 1);
     let rows = setup.patience.ledger(&setup.ledger, async |session| session.claim(&groups).await).await?;
     Ok(rows.into_iter().map(|row| (row.group, row.incarnation)).collect())
 }
 
 /// The rows of this worker's key groups. Nobody but this instance can change them as long as its claim stands.
-pub(super) async fn rows_of_mine(
+pub(in crate::cluster) async fn rows_of_mine(
     setup: &StartSetup,
     claims: &[(KeyGroup, Incarnation)],
 ) -> Result<Vec<PositionRow>, Stopped> {

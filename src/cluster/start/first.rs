@@ -6,16 +6,17 @@
 //! "Where to begin" is decided once, at the first start, and written down before anything is read. From then on the
 //! ledger is the truth.
 
-use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of};
+use super::{DEADLINE, StartSetup, Stopped, new_job_row, parse, row_of, world};
 use crate::database::{ErrorClass, FrontierRow, JobRow, PositionRow, Session};
 use crate::job::Start;
 use crate::kafka::progress_topic_name;
 use crate::model::{BatchNumber, NextOffset, Offset, Place, TopicPartition};
 use crate::operator::exchange::owns;
 use crate::protocol::halt::{Halt, HaltKind};
+use crate::protocol::world::{DRY_RUN, Odd, PROGRESS_LOST, describe};
 
 /// All partitions of the job's topics.
-pub(super) async fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stopped> {
+pub(in crate::cluster) async fn partitions(setup: &StartSetup) -> Result<Vec<TopicPartition>, Stopped> {
     let topics = &setup.spec.source.topics;
     let counts = setup.patience.log(async || setup.log.partition_counts(topics, DEADLINE).await).await?;
     let mut partitions = Vec::new();
@@ -56,16 +57,20 @@ pub(super) async fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartit
         setup.patience.log(async || setup.log.create_progress_topic(DEADLINE).await).await?;
     }
     match begun {
-        Some(row) => fits(setup, &row).await,
+        Some(row) => {
+            fits(setup, &row).await?;
+            world::see(setup, partitions, &row).await
+        }
         None => {
             let rows = first_positions(setup, partitions).await?;
             setup
                 .patience
-                .ledger(&setup.ledger, async |session| session.advance_frontier(&rows).await)
+                .ledger(&setup.ledger, async |session| session.advance_frontier(&rows, 0).await)
                 .await?;
             // Last: the row says that the job has begun.
             let row = begin_job(setup, &new_job_row(&setup.spec)).await?;
-            fits(setup, &row).await
+            fits(setup, &row).await?;
+            world::see(setup, partitions, &row).await
         }
     }
 }
@@ -84,7 +89,7 @@ async fn progress_is_there(setup: &StartSetup) -> Result<(), Stopped> {
     }
     let text = format!(
         "the progress topic \"{}\" of job \"{}\" is gone, and the ledger has batches with outputs: which of them Kafka has \
-         is not known any more. Nothing was read, stored or sent; bring the topic back, with what it held",
+         is not known any more. Nothing was read, stored or sent. {PROGRESS_LOST}. {DRY_RUN}",
         name.concat(),
         setup.spec.name
     );
@@ -118,7 +123,7 @@ async fn first_positions(
     let mut rows = Vec::with_capacity(partitions.len());
     for at in partitions {
         let (first, end) = setup.patience.log(async || setup.log.ends(*at, DEADLINE).await).await?;
-        let committed = group.iter().find(|(of, _)| of == at).map(|(_, next)| *next);
+        let committed = group.iter().find(|position| position.at == *at).map(|position| position.next);
         let next = match setup.spec.source.start {
             Start::Earliest => NextOffset(first.0),
             Start::Latest => end,
@@ -226,13 +231,11 @@ fn not_there(
     next: NextOffset,
     (first, end): (Offset, NextOffset),
 ) -> Halt {
-    Halt::new(
-        HaltKind::Fenced,
-        format!(
-            "{}/{}: the next position is {next} (the ledger's), but the partition holds {first} to {end} (exclusive): \
-             records were deleted before they were read, or the topic was made anew. Nothing was read",
-            setup.spec.topic_of(at),
-            at.partition
-        ),
-    )
+    let at = format!("{}/{}", setup.spec.topic_of(at), at.partition);
+    let odd = if next.0 < first.0 {
+        Odd::BelowStart { at, ledger: next, first, end }
+    } else {
+        Odd::BeyondEnd { at, ledger: next, first, end }
+    };
+    Halt::new(HaltKind::Fenced, describe(&setup.spec.name, &[odd], None))
 }

@@ -12,10 +12,11 @@ use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::gate::Outputs;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::halt::{Halt, HaltKind};
-use crate::protocol::recovery::{Disagreement, Found, plan};
+use crate::protocol::recovery::{Disagreement, Found, knows_confirmed, plan};
+use crate::protocol::world::DRY_RUN;
 use std::collections::BTreeMap;
 
-type Emitted = BTreeMap<KeyGroup, BatchNumber>;
+pub(in crate::cluster) type Emitted = BTreeMap<KeyGroup, BatchNumber>;
 
 /// Records of one transaction at most; one batch may be over it.
 const RECORDS_MAX: usize = 10_000;
@@ -33,9 +34,12 @@ pub(super) async fn send(
     let mut sent = 0;
     loop {
         claim::standing(setup, &claims).await?;
+        // Of all key groups, and before the progress topic: what it lacks of another worker's batches halts this one, too.
+        let all = setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await?;
         let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
-        let mut emitted = progress(setup, job, &groups).await?;
-        see_progress(setup, rows, &frontier, &emitted)?;
+        let mut emitted = progress(setup, job).await?;
+        see_progress(setup, &all, &frontier, &emitted)?;
+        emitted.retain(|group, _| groups.contains(group));
         let outbox =
             setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await).await?;
         let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;
@@ -68,7 +72,8 @@ pub(super) async fn send(
     }
 }
 
-async fn progress(setup: &StartSetup, job: &JobRow, groups: &[KeyGroup]) -> Result<Emitted, Stopped> {
+/// The last batch in Kafka, per key group.
+pub(in crate::cluster) async fn progress(setup: &StartSetup, job: &JobRow) -> Result<Emitted, Stopped> {
     let mut emitted = Emitted::new();
     for row in setup.patience.log(async || setup.log.progress(DEADLINE).await).await? {
         if row.ledger_id != job.ledger_id {
@@ -79,9 +84,7 @@ async fn progress(setup: &StartSetup, job: &JobRow, groups: &[KeyGroup]) -> Resu
             );
             return Err(Halt::new(HaltKind::Fenced, text).into());
         }
-        if groups.contains(&row.group) {
-            emitted.insert(row.group, row.batch);
-        }
+        emitted.insert(row.group, row.batch);
     }
     Ok(emitted)
 }
@@ -94,25 +97,42 @@ fn see_progress(
     frontier: &[FrontierRow],
     emitted: &Emitted,
 ) -> Result<(), Halt> {
+    match gap(setup, rows, frontier, emitted)? {
+        Some(gap) => Err(disagree(&gap, &setup.spec.name)),
+        None => Ok(()),
+    }
+}
+
+/// What the progress topic does not know and must.
+pub(in crate::cluster) fn gap(
+    setup: &StartSetup,
+    rows: &[PositionRow],
+    frontier: &[FrontierRow],
+    emitted: &Emitted,
+) -> Result<Option<Disagreement>, Halt> {
     for row in rows {
         let emitted = emitted.get(&row.group).copied().unwrap_or_default();
+        if let Err(gap) = knows_confirmed(row.group, row.confirmed, emitted) {
+            return Ok(Some(gap));
+        }
         if emitted < row.output_batch && beyond(setup, row, frontier)?.is_none() {
             let (group, stored) = (row.group, row.output_batch);
-            return Err(disagree(&Disagreement::ProgressBehind { group, emitted, stored }, &setup.spec.name));
+            return Ok(Some(Disagreement::ProgressBehind { group, emitted, stored }));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn disagree(disagreement: &Disagreement, job: &str) -> Halt {
     let text = format!(
-        "ledger and progress topic of job \"{job}\" do not fit together: {disagreement}. Nothing was read, stored or sent; \
-         bring back the one that was changed"
+        "ledger and progress topic of job \"{job}\" do not fit together: {disagreement}. Nothing was read, stored or sent. \
+         {}. {DRY_RUN}",
+        disagreement.remedy()
     );
     Halt::new(HaltKind::Fenced, text)
 }
 
-type Missing = Vec<(KeyGroup, BatchNumber, Outputs)>;
+pub(in crate::cluster) type Missing = Vec<(KeyGroup, BatchNumber, Outputs)>;
 
 fn missing(
     rows: &[PositionRow],
@@ -120,18 +140,24 @@ fn missing(
     emitted: &Emitted,
     job: &str,
 ) -> Result<Missing, Halt> {
-    let found: Vec<Found> = rows
-        .iter()
-        .map(|row| Found {
-            group: row.group,
-            batch: row.batch,
-            output_batch: row.output_batch,
-            outbox: outbox.iter().filter(|o| o.group == row.group).map(|o| o.batch).collect(),
-            emitted: emitted.get(&row.group).copied().unwrap_or_default(),
-        })
-        .collect();
-    let plan = plan(&found).map_err(|disagreement| disagree(&disagreement, job))?;
-    let wanted = outbox.iter().filter(|o| plan.get(&o.group).is_some_and(|list| list.contains(&o.batch)));
+    let plan = plan(&found(rows, outbox, emitted)).map_err(|disagreement| disagree(&disagreement, job))?;
+    decoded(outbox.iter().filter(|o| plan.get(&o.group).is_some_and(|list| list.contains(&o.batch))))
+}
+
+/// The key groups as recovery looks at them.
+pub(in crate::cluster) fn found(rows: &[PositionRow], outbox: &[OutboxRow], emitted: &Emitted) -> Vec<Found> {
+    let one = |row: &PositionRow| Found {
+        group: row.group,
+        batch: row.batch,
+        output_batch: row.output_batch,
+        outbox: outbox.iter().filter(|o| o.group == row.group).map(|o| o.batch).collect(),
+        emitted: emitted.get(&row.group).copied().unwrap_or_default(),
+    };
+    rows.iter().map(one).collect()
+}
+
+/// Outbox rows with their outputs.
+pub(in crate::cluster) fn decoded<'a>(rows: impl Iterator<Item = &'a OutboxRow>) -> Result<Missing, Halt> {
     let read = |row: &OutboxRow| {
         let outputs = Outputs::from_outbox(&row.outputs).map_err(|bad| {
             let text = format!("outbox of key group {}, batch {}: {bad}", row.group, row.batch);
@@ -139,10 +165,11 @@ fn missing(
         })?;
         Ok((row.group, row.batch, outputs))
     };
-    wanted.map(read).collect()
+    rows.map(read).collect()
 }
 
-async fn send_all(
+/// Sends them, with what they are in the progress topic.
+pub(in crate::cluster) async fn send_all(
     writer: &mut dyn AsyncWriter,
     missing: &Missing,
     job: &JobRow,

@@ -41,7 +41,7 @@ const PAUSE_MAX: Duration = Duration::from_millis(1_500);
 
 impl Patience {
     /// Asks the log until it answers.
-    pub(super) async fn log<T>(
+    pub(in crate::cluster) async fn log<T>(
         &self,
         mut ask: impl AsyncFnMut() -> Result<T, LogError>,
     ) -> Result<T, Stopped> {
@@ -49,7 +49,7 @@ impl Patience {
     }
 
     /// Asks the ledger until it answers.
-    pub(super) async fn ledger<T>(
+    pub(in crate::cluster) async fn ledger<T>(
         &self,
         client: &LedgerClient,
         ask: impl AsyncFn(&mut dyn Session) -> Result<T, DatabaseError>,

@@ -34,6 +34,7 @@ fn row(group: u32, incarnation: u64, batch: u64, output_batch: u64, positions: &
         batch: BatchNumber(batch),
         output_batch: BatchNumber(output_batch),
         positions: positions.to_owned(),
+        confirmed: BatchNumber(0),
     }
 }
 
@@ -47,7 +48,7 @@ pub(super) async fn is_created_once_by_many(fixture: Arc<Fixture>) {
         task.await.unwrap().unwrap();
     }
     fixture.ledger(Vec::new()).await.create_ledger().await.unwrap();
-    assert_eq!(fixture.column("SELECT version FROM tidegate_ledger").await, ["1"]);
+    assert_eq!(fixture.column("SELECT version FROM tidegate_ledger").await, ["2"]);
 }
 
 pub(super) async fn of_another_version_is_refused(fixture: Arc<Fixture>) {
@@ -56,7 +57,7 @@ pub(super) async fn of_another_version_is_refused(fixture: Arc<Fixture>) {
     let refused = error(session.create_ledger().await);
     assert_eq!(refused.class, ErrorClass::Misconfigured);
     assert!(
-        refused.message.contains("have version 7") && refused.message.contains("writes version 1"),
+        refused.message.contains("have version 7") && refused.message.contains("writes version 2"),
         "{refused}"
     );
     assert_eq!(error(session.job_row().await).class, ErrorClass::Misconfigured);
@@ -74,12 +75,22 @@ pub(super) async fn is_missing(fixture: Arc<Fixture>) {
     assert_eq!(session.job_row().await.unwrap(), None);
 }
 
+fn new_job() -> JobRow {
+    JobRow {
+        key_groups: 16,
+        fingerprint: "f1".into(),
+        ledger_id: "abc".into(),
+        resets: 0,
+        marked_group: String::new(),
+    }
+}
+
 pub(super) async fn remembers_the_job(fixture: Arc<Fixture>) {
     let mut session = fixture.ledger(Vec::new()).await;
     assert_eq!(session.job_row().await.unwrap(), None);
     let missing = error(session.set_fingerprint("f").await);
     assert_eq!(missing.class, ErrorClass::Misconfigured);
-    let mut job = JobRow { key_groups: 16, fingerprint: "f1".into(), ledger_id: "abc".into() };
+    let mut job = new_job();
     session.create_job(&job).await.unwrap();
     assert_eq!(session.job_row().await.unwrap().as_ref(), Some(&job));
     session.set_fingerprint("f2").await.unwrap();
@@ -87,6 +98,10 @@ pub(super) async fn remembers_the_job(fixture: Arc<Fixture>) {
     job.fingerprint = "f2".into();
     assert_eq!(session.job_row().await.unwrap().as_ref(), Some(&job));
     assert_eq!(error(session.create_job(&job).await).class, ErrorClass::Reject);
+    for group in ["orders", "another"] {
+        session.mark_group(group).await.unwrap();
+        assert_eq!(session.job_row().await.unwrap().unwrap().marked_group, group);
+    }
     // Names differ by case, too.
     let other = crate::database::open(&fixture.spec(Vec::new()), "Orders").unwrap();
     assert_eq!(other.connect().await.unwrap().job_row().await.unwrap(), None);
@@ -128,7 +143,7 @@ pub(super) async fn advances_and_forgets_what_is_confirmed(fixture: Arc<Fixture>
     let expected = [
         row(1, 1, 2, 1, "positions of 1 at 2"),
         row(2, 1, 1, 0, "positions of 2 at 1"),
-        row(3, 1, 2, 2, "positions of 3 at 2"),
+        PositionRow { confirmed: BatchNumber(1), ..row(3, 1, 2, 2, "positions of 3 at 2") },
     ];
     assert_eq!(session.positions().await.unwrap(), expected);
     assert_eq!(session.settle(&groups(&[3, 1])).await.unwrap(), [expected[0].clone(), expected[2].clone()]);
@@ -209,9 +224,10 @@ pub(super) async fn frontier_never_moves_back(fixture: Arc<Fixture>) {
         next: NextOffset(next),
     };
     assert_eq!(session.frontier().await.unwrap(), []);
-    session.advance_frontier(&[row("b", 0, 5), row("a", 1, 9)]).await.unwrap();
-    session.advance_frontier(&[row("b", 0, 3), row("a", 1, 10), row("A", 0, 1)]).await.unwrap();
-    session.advance_frontier(&[]).await.unwrap();
+    assert!(session.advance_frontier(&[row("b", 0, 5), row("a", 1, 9)], 0).await.unwrap());
+    let more = [row("b", 0, 3), row("a", 1, 10), row("A", 0, 1)];
+    assert!(session.advance_frontier(&more, 0).await.unwrap());
+    assert!(session.advance_frontier(&[], 0).await.unwrap());
     let mut found = session.frontier().await.unwrap();
     found.sort_by(|a, b| a.topic.cmp(&b.topic));
     assert_eq!(found, [row("A", 0, 1), row("a", 1, 10), row("b", 0, 5)]);

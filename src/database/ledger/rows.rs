@@ -4,7 +4,9 @@
 //! Out:       the words of [`crate::database`]
 //! Fails:     misconfigured: a value that the ledger cannot have written
 
-use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow, OutboxRow, PositionRow, Row};
+use crate::database::{
+    DatabaseError, ErrorClass, FrontierRow, JobRow, Move, OutboxRow, PositionRow, ResetRow, Row, TopicRow,
+};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
 
 pub(super) fn position(row: Row) -> Result<PositionRow, DatabaseError> {
@@ -15,6 +17,7 @@ pub(super) fn position(row: Row) -> Result<PositionRow, DatabaseError> {
         batch: BatchNumber(columns.unsigned()?),
         output_batch: BatchNumber(columns.unsigned()?),
         positions: columns.text()?,
+        confirmed: BatchNumber(columns.unsigned()?),
     })
 }
 
@@ -42,7 +45,38 @@ pub(super) fn frontier(row: Row) -> Result<FrontierRow, DatabaseError> {
 pub(super) fn job(row: Row) -> Result<JobRow, DatabaseError> {
     let mut columns = Columns::of("tidegate_job", row);
     let key_groups = u32::try_from(columns.unsigned()?).map_err(|_| columns.strange())?;
-    Ok(JobRow { key_groups, fingerprint: columns.text()?, ledger_id: columns.text()? })
+    Ok(JobRow {
+        key_groups,
+        fingerprint: columns.text()?,
+        ledger_id: columns.text()?,
+        resets: columns.unsigned()?,
+        marked_group: columns.text()?,
+    })
+}
+
+pub(super) fn resets(row: Row) -> Result<u64, DatabaseError> {
+    Columns::of("tidegate_job", row).unsigned()
+}
+
+pub(super) fn topic(row: Row) -> Result<TopicRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_topic", row);
+    Ok(TopicRow { topic: columns.text()?, id: columns.text()? })
+}
+
+pub(super) fn reset(row: Row) -> Result<ResetRow, DatabaseError> {
+    let mut columns = Columns::of("tidegate_reset", row);
+    let number = columns.unsigned()?;
+    let at = columns.text()?;
+    let topic = columns.text()?;
+    let partition = i32::try_from(columns.signed()?).map_err(|_| columns.strange())?;
+    let moved = Move {
+        topic,
+        partition,
+        from: NextOffset(columns.signed()?),
+        handled: NextOffset(columns.signed()?),
+        to: NextOffset(columns.signed()?),
+    };
+    Ok(ResetRow { number, at, moved })
 }
 
 pub(super) fn version(row: Row) -> Result<u64, DatabaseError> {

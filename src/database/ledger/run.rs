@@ -5,7 +5,8 @@
 //! Fails:     as the engine does; misconfigured where the ledger is missing or of another version
 //! Not here:  texts (`statements.rs`), drivers
 
-use super::{Engine, TABLES, VERSION, ddl, rows, statements};
+use super::create::check_version;
+use super::{Engine, rows, statements};
 use crate::database::{Advance, DatabaseError, ErrorClass, FrontierRow, JobRow, OutboxRow, PositionRow, Row};
 use crate::model::{BatchNumber, KeyGroup, Value};
 use bytes::Bytes;
@@ -55,13 +56,16 @@ async fn delete_confirmed<E: Engine>(engine: &mut E, writes: &[Advance]) -> Resu
 
 async fn compare_and_set<E: Engine>(engine: &mut E, writes: &[Advance]) -> Result<u64> {
     let writes: Vec<&Advance> = padded(&writes.iter().collect::<Vec<_>>());
-    let mut parameters = Row::with_capacity(writes.len() * 9 + 1);
+    let mut parameters = Row::with_capacity(writes.len() * 11 + 1);
     for write in &writes {
         let output_batch = if write.outbox.is_some() { batch(write.batch) } else { Value::Null };
         parameters.extend([group(write.group), output_batch]);
     }
     for write in &writes {
         parameters.extend([group(write.group), text(&write.positions)]);
+    }
+    for write in &writes {
+        parameters.extend([group(write.group), write.confirmed.map_or(Value::Null, batch)]);
     }
     parameters.push(text(engine.job()));
     parameters.extend(writes.iter().map(|write| group(write.group)));
@@ -105,7 +109,10 @@ async fn claim_rows<E: Engine>(engine: &mut E, groups: &[KeyGroup]) -> Result<Ve
     lock_positions(engine, groups).await
 }
 
-async fn lock_positions<E: Engine>(engine: &mut E, groups: &[KeyGroup]) -> Result<Vec<PositionRow>> {
+pub(super) async fn lock_positions<E: Engine>(
+    engine: &mut E,
+    groups: &[KeyGroup],
+) -> Result<Vec<PositionRow>> {
     let sql = statements::lock_position(engine.dialect());
     let mut found = Vec::with_capacity(groups.len());
     // In one order everywhere, so that two who lock the same rows wait for each other and never deadlock.
@@ -150,13 +157,14 @@ pub(in crate::database) async fn frontier<E: Engine>(engine: &mut E) -> Result<V
     found.into_iter().map(rows::frontier).collect()
 }
 
-/// Moves rows of the frontier forward, never back.
+/// Moves rows of the frontier forward, never back; none of them where the positions were reset since.
 pub(in crate::database) async fn advance_frontier<E: Engine>(
     engine: &mut E,
     frontier: &[FrontierRow],
-) -> Result<()> {
+    resets: u64,
+) -> Result<bool> {
     if frontier.is_empty() {
-        return Ok(());
+        return Ok(true);
     }
     let mut frontier: Vec<&FrontierRow> = frontier.iter().collect();
     frontier.sort_by(|a, b| (&a.topic, a.partition).cmp(&(&b.topic, b.partition)));
@@ -167,10 +175,22 @@ pub(in crate::database) async fn advance_frontier<E: Engine>(
             vec![text(engine.job()), text(&row.topic), partition, Value::Int(row.next.0)]
         })
         .collect();
-    let sql = statements::advance_frontier(engine.dialect());
     engine.begin().await?;
-    let done = engine.execute_each(Cow::Borrowed(sql), parameters).await;
+    let done = advance_unless_reset(engine, parameters, resets).await;
     finish(engine, done).await
+}
+
+async fn advance_unless_reset<E: Engine>(engine: &mut E, moves: Vec<Row>, resets: u64) -> Result<bool> {
+    let sql = statements::lock_resets(engine.dialect());
+    let parameters = vec![text(engine.job())];
+    let found = engine.query(Cow::Borrowed(sql), parameters).await?;
+    // Before the job's first start has come to its end there is no row.
+    let found = found.into_iter().next().map(rows::resets).transpose()?;
+    if found.unwrap_or(0) != resets {
+        return Ok(false);
+    }
+    let sql = statements::advance_frontier(engine.dialect());
+    engine.execute_each(Cow::Borrowed(sql), moves).await.map(|()| true)
 }
 
 /// What the ledger knows of the job.
@@ -217,74 +237,8 @@ pub(in crate::database) async fn probe<E: Engine>(engine: &mut E) -> Result<()> 
     }
 }
 
-/// Creates what is missing of the tables, then checks their version.
-pub(in crate::database) async fn create<E: Engine>(engine: &mut E) -> Result<()> {
-    let missing = missing_tables(engine).await?;
-    if !missing.is_empty() {
-        engine.begin().await?;
-        let done = create_tables(engine, &missing).await;
-        finish(engine, done).await?;
-    }
-    check_version(engine).await
-}
-
-async fn missing_tables<E: Engine>(engine: &mut E) -> Result<Vec<&'static str>> {
-    let mut missing = Vec::new();
-    for table in TABLES {
-        let sql = format!("SELECT 1 FROM {table} WHERE 1 = 0");
-        match engine.query(Cow::Owned(sql), Row::new()).await {
-            Ok(_) => {}
-            // Without rights on a table, a server says so whether or not the table is there.
-            Err(error) if matches!(error.class, ErrorClass::Misconfigured | ErrorClass::Rights) => {
-                missing.push(table);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(missing)
-}
-
-async fn create_tables<E: Engine>(engine: &mut E, missing: &[&str]) -> Result<()> {
-    for sql in ddl(engine.dialect()) {
-        if let Err(mut error) = engine.execute(Cow::Owned(sql), Row::new()).await {
-            if error.class == ErrorClass::Rights {
-                error.message = format!(
-                    "the ledger's tables ({}) are missing, or this account has no rights on them, and it may not create \
-                     them; run the statements that `tidegate check` prints with an account that may, and grant \
-                     SELECT, INSERT, UPDATE and DELETE on them: {}",
-                    missing.join(", "),
-                    error.message
-                );
-            }
-            return Err(error);
-        }
-    }
-    Ok(())
-}
-
-async fn check_version<E: Engine>(engine: &mut E) -> Result<()> {
-    let found = match engine.query(Cow::Borrowed(statements::VERSION), Row::new()).await {
-        Ok(found) => found.into_iter().next().map(rows::version).transpose()?,
-        Err(mut error) if error.class == ErrorClass::Misconfigured => {
-            error.message = format!("the ledger's tables are missing: {}", error.message);
-            return Err(error);
-        }
-        Err(error) => return Err(error),
-    };
-    if found == Some(VERSION) {
-        return Ok(());
-    }
-    let found = found.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
-    Err(DatabaseError::new(
-        ErrorClass::Misconfigured,
-        format!(
-            "the ledger's tables have {found} (row 1 of `tidegate_ledger`), and this program reads and writes version {VERSION}"
-        ),
-    ))
-}
-
 /// Commits what went well and rolls back what did not. A rollback that fails leaves a session that nobody may use.
-async fn finish<E: Engine, T>(engine: &mut E, done: Result<T>) -> Result<T> {
+pub(super) async fn finish<E: Engine, T>(engine: &mut E, done: Result<T>) -> Result<T> {
     match done {
         Ok(value) => engine.commit().await.map(|()| value),
         Err(mut error) => {
@@ -315,14 +269,14 @@ fn keys(job: &str, keys: &[(KeyGroup, BatchNumber)]) -> Row {
     [text(job)].into_iter().chain(pairs).collect()
 }
 
-fn text(text: &str) -> Value {
+pub(super) fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
 }
 
-fn group(group: KeyGroup) -> Value {
+pub(super) fn group(group: KeyGroup) -> Value {
     Value::UInt(u64::from(group.0))
 }
 
-fn batch(batch: BatchNumber) -> Value {
+pub(super) fn batch(batch: BatchNumber) -> Value {
     Value::UInt(batch.0)
 }

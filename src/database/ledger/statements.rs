@@ -16,14 +16,15 @@ pub(super) const PROBE: &str = "UPDATE tidegate_ledger SET version = version WHE
 
 pub(super) const VERSION: &str = "SELECT version FROM tidegate_ledger WHERE id = 1";
 
-pub(super) const JOB: &str = "SELECT key_groups, fingerprint, ledger_id FROM tidegate_job WHERE job = ?";
+pub(super) const JOB: &str = "SELECT key_groups, fingerprint, ledger_id, resets, COALESCE(marked_group, '') \
+     FROM tidegate_job WHERE job = ?";
 
 pub(super) const CREATE_JOB: &str =
     "INSERT INTO tidegate_job (job, key_groups, fingerprint, ledger_id) VALUES (?, ?, ?, ?)";
 
 pub(super) const SET_FINGERPRINT: &str = "UPDATE tidegate_job SET fingerprint = ? WHERE job = ?";
 
-pub(super) const POSITIONS: &str = "SELECT key_group, incarnation, batch, output_batch, positions \
+pub(super) const POSITIONS: &str = "SELECT key_group, incarnation, batch, output_batch, positions, confirmed_batch \
      FROM tidegate_position WHERE job = ? ORDER BY key_group";
 
 pub(super) const FRONTIER: &str = "SELECT topic, partition_id, next_offset FROM tidegate_frontier \
@@ -34,11 +35,11 @@ pub(super) const FRONTIER: &str = "SELECT topic, partition_id, next_offset FROM 
 pub(super) fn lock_position(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::MySql => {
-            "SELECT key_group, incarnation, batch, output_batch, positions \
+            "SELECT key_group, incarnation, batch, output_batch, positions, confirmed_batch \
              FROM tidegate_position WHERE job = ? AND key_group = ? FOR UPDATE"
         }
         Dialect::Sqlite => {
-            "SELECT key_group, incarnation, batch, output_batch, positions \
+            "SELECT key_group, incarnation, batch, output_batch, positions, confirmed_batch \
              FROM tidegate_position WHERE job = ? AND key_group = ?"
         }
     }
@@ -67,6 +68,14 @@ pub(super) fn advance_frontier(dialect: Dialect) -> &'static str {
             "INSERT INTO tidegate_frontier (job, topic, partition_id, next_offset) VALUES (?, ?, ?, ?) \
              ON CONFLICT (job, topic, partition_id) DO UPDATE SET next_offset = MAX(next_offset, excluded.next_offset)"
         }
+    }
+}
+
+/// How often the positions were reset, by a read that a reset waits for.
+pub(super) fn lock_resets(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::MySql => "SELECT resets FROM tidegate_job WHERE job = ? LOCK IN SHARE MODE",
+        Dialect::Sqlite => "SELECT resets FROM tidegate_job WHERE job = ?",
     }
 }
 
@@ -100,7 +109,7 @@ pub(super) fn delete_outbox(rows: usize) -> String {
 }
 
 /// The compare-and-set of the position rows. Its parameters, in order: per group `(group, output batch or NULL)`;
-/// per group `(group, positions)`; the job; per group `group`; per group `(group, batch before)`; per group
+/// per group `(group, positions)`; per group `(group, confirmed batch or NULL)`; the job; per group `group`; per group `(group, batch before)`; per group
 /// `(group, incarnation)`.
 pub(super) fn compare_and_set(groups: usize) -> String {
     let case = |then: &str| repeat(&format!("WHEN ? THEN {then}"), " ", groups);
@@ -108,10 +117,12 @@ pub(super) fn compare_and_set(groups: usize) -> String {
         "UPDATE tidegate_position SET \
          output_batch = CASE key_group {} ELSE output_batch END, \
          positions = CASE key_group {} ELSE positions END, \
+         confirmed_batch = CASE key_group {} ELSE confirmed_batch END, \
          batch = batch + 1 \
          WHERE job = ? AND key_group IN ({}) AND batch = CASE key_group {} END AND incarnation = CASE key_group {} END",
         case("COALESCE(?, output_batch)"),
         case("?"),
+        case("COALESCE(?, confirmed_batch)"),
         repeat("?", ", ", groups),
         case("?"),
         case("?"),

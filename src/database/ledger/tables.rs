@@ -5,12 +5,19 @@
 
 use super::Dialect;
 
-/// Raised with every change of the tables. A ledger of another version is refused.
-pub(in crate::database) const VERSION: u64 = 1;
+/// Raised with every change of the tables. A ledger of version 1 is brought to it, one of any other version is refused.
+pub(in crate::database) const VERSION: u64 = 2;
 
 /// All tables of the ledger.
-pub(in crate::database) const TABLES: [&str; 5] =
-    ["tidegate_ledger", "tidegate_job", "tidegate_frontier", "tidegate_position", "tidegate_outbox"];
+pub(in crate::database) const TABLES: [&str; 7] = [
+    "tidegate_ledger",
+    "tidegate_job",
+    "tidegate_frontier",
+    "tidegate_position",
+    "tidegate_outbox",
+    "tidegate_topic",
+    "tidegate_reset",
+];
 
 /// Creates what is missing, and writes the version where there is none.
 pub(in crate::database) fn ddl(dialect: Dialect) -> Vec<String> {
@@ -25,9 +32,46 @@ pub(in crate::database) fn ddl(dialect: Dialect) -> Vec<String> {
     tables.iter().map(|text| (*text).to_owned()).chain([version]).collect()
 }
 
+/// A column that a ledger of version 1 lacks, and its definition.
+pub(super) struct Addition {
+    pub(super) table: &'static str,
+    pub(super) column: &'static str,
+    definition: &'static str,
+}
+
+impl Addition {
+    /// The statement that adds it.
+    pub(super) fn sql(&self) -> String {
+        format!("ALTER TABLE {} ADD COLUMN {} {}", self.table, self.column, self.definition)
+    }
+}
+
+/// From version 1 to 2. Jobs of version 1 that run meanwhile do not notice: the columns have defaults.
+pub(super) fn additions(dialect: Dialect) -> [Addition; 3] {
+    let number = match dialect {
+        Dialect::MySql => "BIGINT UNSIGNED NOT NULL DEFAULT 0",
+        Dialect::Sqlite => "INTEGER NOT NULL DEFAULT 0",
+    };
+    [
+        Addition { table: "tidegate_job", column: "resets", definition: number },
+        Addition { table: "tidegate_job", column: "marked_group", definition: "TEXT NULL" },
+        Addition { table: "tidegate_position", column: "confirmed_batch", definition: number },
+    ]
+}
+
+/// Says that the additions are made.
+pub(super) const RAISE_VERSION: &str = "UPDATE tidegate_ledger SET version = 2 WHERE id = 1 AND version = 1";
+
+/// All statements that bring a ledger of version 1 to this one, for a person.
+pub(in crate::database) fn upgrade(dialect: Dialect) -> Vec<String> {
+    let tables = ddl(dialect);
+    let columns = additions(dialect).into_iter().map(|addition| addition.sql());
+    tables.into_iter().chain(columns).chain([RAISE_VERSION.to_owned()]).collect()
+}
+
 // Names compare byte by byte, whatever the schema's collation says: `orders` and `Orders` are two jobs.
 // 249 is Kafka's own limit for a topic's name.
-const MYSQL: [&str; 5] = [
+const MYSQL: [&str; 7] = [
     "CREATE TABLE IF NOT EXISTS tidegate_ledger (
     id TINYINT UNSIGNED NOT NULL PRIMARY KEY,
     version INT UNSIGNED NOT NULL
@@ -37,7 +81,9 @@ const MYSQL: [&str; 5] = [
     key_groups INT UNSIGNED NOT NULL,
     fingerprint VARCHAR(255) NOT NULL,
     ledger_id VARCHAR(64) NOT NULL,
-    created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6)
+    created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6),
+    resets BIGINT UNSIGNED NOT NULL DEFAULT 0,
+    marked_group TEXT NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     "CREATE TABLE IF NOT EXISTS tidegate_frontier (
     job VARCHAR(190) NOT NULL,
@@ -53,6 +99,7 @@ const MYSQL: [&str; 5] = [
     batch BIGINT UNSIGNED NOT NULL,
     output_batch BIGINT UNSIGNED NOT NULL,
     positions MEDIUMTEXT NOT NULL,
+    confirmed_batch BIGINT UNSIGNED NOT NULL DEFAULT 0,
     PRIMARY KEY (job, key_group)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
     "CREATE TABLE IF NOT EXISTS tidegate_outbox (
@@ -62,9 +109,26 @@ const MYSQL: [&str; 5] = [
     outputs LONGBLOB NOT NULL,
     PRIMARY KEY (job, key_group, batch)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS tidegate_topic (
+    job VARCHAR(190) NOT NULL,
+    topic VARCHAR(249) NOT NULL,
+    topic_id VARCHAR(64) NOT NULL,
+    PRIMARY KEY (job, topic)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS tidegate_reset (
+    job VARCHAR(190) NOT NULL,
+    reset_number BIGINT UNSIGNED NOT NULL,
+    topic VARCHAR(249) NOT NULL,
+    partition_id INT NOT NULL,
+    reset_at VARCHAR(40) NOT NULL,
+    from_offset BIGINT NOT NULL,
+    handled_offset BIGINT NOT NULL,
+    to_offset BIGINT NOT NULL,
+    PRIMARY KEY (job, reset_number, topic, partition_id)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
 ];
 
-const SQLITE: [&str; 5] = [
+const SQLITE: [&str; 7] = [
     "CREATE TABLE IF NOT EXISTS tidegate_ledger (
     id INTEGER NOT NULL PRIMARY KEY,
     version INTEGER NOT NULL
@@ -74,7 +138,9 @@ const SQLITE: [&str; 5] = [
     key_groups INTEGER NOT NULL,
     fingerprint TEXT NOT NULL,
     ledger_id TEXT NOT NULL,
-    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+    created_at TEXT NOT NULL DEFAULT (strftime('%Y-%m-%dT%H:%M:%fZ', 'now')),
+    resets INTEGER NOT NULL DEFAULT 0,
+    marked_group TEXT NULL
 ) STRICT, WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS tidegate_frontier (
     job TEXT NOT NULL,
@@ -90,6 +156,7 @@ const SQLITE: [&str; 5] = [
     batch INTEGER NOT NULL,
     output_batch INTEGER NOT NULL,
     positions TEXT NOT NULL,
+    confirmed_batch INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (job, key_group)
 ) STRICT, WITHOUT ROWID",
     "CREATE TABLE IF NOT EXISTS tidegate_outbox (
@@ -99,4 +166,21 @@ const SQLITE: [&str; 5] = [
     outputs BLOB NOT NULL,
     PRIMARY KEY (job, key_group, batch)
 ) STRICT",
+    "CREATE TABLE IF NOT EXISTS tidegate_topic (
+    job TEXT NOT NULL,
+    topic TEXT NOT NULL,
+    topic_id TEXT NOT NULL,
+    PRIMARY KEY (job, topic)
+) STRICT, WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS tidegate_reset (
+    job TEXT NOT NULL,
+    reset_number INTEGER NOT NULL,
+    topic TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    reset_at TEXT NOT NULL,
+    from_offset INTEGER NOT NULL,
+    handled_offset INTEGER NOT NULL,
+    to_offset INTEGER NOT NULL,
+    PRIMARY KEY (job, reset_number, topic, partition_id)
+) STRICT, WITHOUT ROWID",
 ];

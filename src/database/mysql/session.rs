@@ -13,8 +13,8 @@ use super::{Server, store};
 use crate::database::ledger::{self, Dialect, Engine};
 use crate::database::steps::{Steps, column_faults};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
-    Session,
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
+    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::job::Step;
 use crate::model::KeyGroup;
@@ -151,8 +151,32 @@ impl Session for MySqlSession {
         Box::pin(ledger::frontier(self))
     }
 
-    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
-        Box::pin(ledger::advance_frontier(self, rows))
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow], resets: u64) -> Pending<'a, bool> {
+        Box::pin(ledger::advance_frontier(self, rows, resets))
+    }
+
+    fn ledger_state(&mut self) -> Pending<'_, LedgerState> {
+        Box::pin(ledger::state(self))
+    }
+
+    fn topics(&mut self) -> Pending<'_, Vec<TopicRow>> {
+        Box::pin(ledger::topics(self))
+    }
+
+    fn remember_topics<'a>(&'a mut self, topics: &'a [TopicRow]) -> Pending<'a, ()> {
+        Box::pin(ledger::remember_topics(self, topics))
+    }
+
+    fn mark_group<'a>(&'a mut self, name: &'a str) -> Pending<'a, ()> {
+        Box::pin(ledger::mark_group(self, name))
+    }
+
+    fn reset<'a>(&'a mut self, reset: &'a Reset) -> Pending<'a, bool> {
+        Box::pin(ledger::reset(self, reset))
+    }
+
+    fn resets(&mut self) -> Pending<'_, Vec<ResetRow>> {
+        Box::pin(ledger::resets(self))
     }
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {

@@ -11,8 +11,8 @@ use super::statements;
 use crate::database::ledger::{self, Dialect, Engine};
 use crate::database::steps::Steps;
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, OutboxRow, Pending, PositionRow, Row,
-    Session,
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
+    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::model::KeyGroup;
 use rusqlite::Connection;
@@ -193,8 +193,32 @@ impl Session for SqliteSession {
         Box::pin(ledger::frontier(self))
     }
 
-    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow]) -> Pending<'a, ()> {
-        Box::pin(ledger::advance_frontier(self, rows))
+    fn advance_frontier<'a>(&'a mut self, rows: &'a [FrontierRow], resets: u64) -> Pending<'a, bool> {
+        Box::pin(ledger::advance_frontier(self, rows, resets))
+    }
+
+    fn ledger_state(&mut self) -> Pending<'_, LedgerState> {
+        Box::pin(ledger::state(self))
+    }
+
+    fn topics(&mut self) -> Pending<'_, Vec<TopicRow>> {
+        Box::pin(ledger::topics(self))
+    }
+
+    fn remember_topics<'a>(&'a mut self, topics: &'a [TopicRow]) -> Pending<'a, ()> {
+        Box::pin(ledger::remember_topics(self, topics))
+    }
+
+    fn mark_group<'a>(&'a mut self, name: &'a str) -> Pending<'a, ()> {
+        Box::pin(ledger::mark_group(self, name))
+    }
+
+    fn reset<'a>(&'a mut self, reset: &'a Reset) -> Pending<'a, bool> {
+        Box::pin(ledger::reset(self, reset))
+    }
+
+    fn resets(&mut self) -> Pending<'_, Vec<ResetRow>> {
+        Box::pin(ledger::resets(self))
     }
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {

@@ -46,7 +46,7 @@ mod job_and_source {
         topic_illegal: "topics = [\"orders\"]" => "topics = [\"orders\", \"or ders\", \"\", \"..\", 5]";
         start_misspelt: "start = \"earliest\"" => "start = \"earlyest\"";
         group_id_empty: "\"tidegate-orders\"" => "\"\"";
-        client_options_that_tidegate_owns: "client = { \"fetch.min.bytes\" = \"1\" }" => "client = { \"acks\" = \"1\", \"group.id\" = \"mine\", \"enable.auto.commit\" = \"true\", \"queued.min.messages\" = \"5\", \"transactional.id\" = \"x\", \"rebalance_cb\" = \"f\" }";
+        client_options_that_tidegate_owns: "client = { \"fetch.min.bytes\" = \"1\" }" => "client = { \"acks\" = \"1\", \"group.id\" = \"mine\", \"enable.auto.commit\" = \"true\", \"queued.min.messages\" = \"5\", \"transactional.id\" = \"x\", \"rebalance_cb\" = \"f\", \"auto.offset.reset\" = \"latest\" }";
         client_option_with_bare_dots: "client = { \"fetch.min.bytes\" = \"1\" }" => "client = { fetch.min.bytes = \"1\" }";
         client_option_of_no_kind: "client = { \"fetch.min.bytes\" = \"1\" }" => "client = { \"fetch.min.bytes\" = 1.5 }";
     }

@@ -220,7 +220,7 @@ fn an_outage_is_found_within_the_deadline_of_each_call() {
         log.progress(deadline).unwrap_err(),
         log.ends(at(0), deadline).unwrap_err(),
         log.group_positions(&[at(0)], deadline).unwrap_err(),
-        log.commit_group(&[(at(0), NextOffset(1))], deadline).unwrap_err(),
+        log.commit_group(&[(at(0), NextOffset(1))], "", deadline).unwrap_err(),
         log.create_progress_topic(deadline).unwrap_err(),
     ] {
         assert_eq!(error.class, LogErrorClass::Outage, "{error}");

@@ -6,6 +6,7 @@ use super::super::{KafkaSetup, Log, ReadRecord, Reader, open, progress_topic_nam
 use crate::model::{Destination, Headers, NextOffset, Outgoing, TopicPartition};
 use bytes::Bytes;
 use rdkafka::admin::{AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -57,6 +58,30 @@ pub(super) fn create_topic(setup: &KafkaSetup, name: &str, partitions: i32) {
     eventually("the new topic is known", || {
         log.partition_counts(&[name.to_owned()], SOON).unwrap() == [Some(partitions)]
     });
+}
+
+/// Deletes a topic and makes one of the same name.
+pub(super) fn make_anew(setup: &KafkaSetup, name: &str) {
+    let admin = client::admin(setup).unwrap();
+    let gone = block_on(admin.delete_topics(&[name], &AdminOptions::new()), Instant::now() + SOON);
+    gone.expect("in time").unwrap()[0].as_ref().unwrap();
+    let topic = NewTopic::new(name, 1, TopicReplication::Fixed(1));
+    eventually("the name is free", || {
+        let made = block_on(admin.create_topics([&topic], &AdminOptions::new()), Instant::now() + SOON);
+        made.expect("in time").unwrap()[0].is_ok()
+    });
+}
+
+/// Sends a record with a timestamp, outside of any transaction.
+#[allow(clippy::disallowed_methods, reason = "a client that is not the product's")]
+pub(super) fn send_at(setup: &KafkaSetup, partition: i32, timestamp_ms: i64, text: &str) {
+    let mut config = rdkafka::ClientConfig::new();
+    config.set("bootstrap.servers", &setup.bootstrap_servers);
+    let producer: BaseProducer = config.create().unwrap();
+    let record = BaseRecord::<str, str>::to(&setup.topics[0]);
+    let record = record.partition(partition).timestamp(timestamp_ms).key("k").payload(text);
+    producer.send(record).map_err(|(error, _)| error).unwrap();
+    producer.flush(SOON).unwrap();
 }
 
 pub(super) fn delete_records(setup: &KafkaSetup, topic: &str, partition: i32, before: i64) {

@@ -104,6 +104,11 @@ dead_letter_topic = "{dead_letters}"
         }
     }
 
+    /// Any command, where the job's file is `job.toml`.
+    pub fn tidegate(&self, args: &[&str]) -> Process {
+        start(self.dir.path(), args)
+    }
+
     /// Starts the job.
     pub fn run(&self) -> Process {
         start(self.dir.path(), &["run", "job.toml"])
