@@ -15,6 +15,7 @@ pub struct Row {
     pub incarnation: Incarnation,
     pub batch: BatchNumber,
     pub output_batch: BatchNumber,
+    pub confirmed: BatchNumber,
     pub places: Places,
     pub outbox: Vec<(BatchNumber, Vec<Event>)>,
     /// The user's table: what was applied, by which batch, in the order of the commits.
@@ -44,6 +45,7 @@ impl Database {
             incarnation: Incarnation(0),
             batch: BatchNumber(0),
             output_batch: BatchNumber(0),
+            confirmed: BatchNumber(0),
             places: Places::default(),
             outbox: Vec::new(),
             applied: Vec::new(),
@@ -89,6 +91,7 @@ impl Database {
         }
         row.batch = batch.number;
         row.places = batch.places.clone();
+        row.confirmed = batch.confirmed.unwrap_or(row.confirmed);
         row.outbox.retain(|(number, _)| batch.confirmed.is_none_or(|confirmed| *number > confirmed));
         let outputs = outputs_of(&batch.events);
         if !outputs.is_empty() {

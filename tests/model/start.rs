@@ -8,7 +8,7 @@ use crate::run::{Running, own_id};
 use std::collections::BTreeMap;
 use tidegate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places};
 use tidegate::protocol::gate::Claimed;
-use tidegate::protocol::recovery::{Found, plan as plan_emission};
+use tidegate::protocol::recovery::{Found, knows_confirmed, plan as plan_emission};
 
 /// What a start does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +56,7 @@ pub struct ClaimedRow {
     pub incarnation: Incarnation,
     pub batch: BatchNumber,
     pub output_batch: BatchNumber,
+    pub confirmed: BatchNumber,
     pub places: Places,
 }
 
@@ -119,6 +120,7 @@ impl Start {
                 incarnation: row.incarnation,
                 batch: row.batch,
                 output_batch: row.output_batch,
+                confirmed: row.confirmed,
                 places: row.places.clone(),
             }
         };
@@ -160,6 +162,9 @@ impl Start {
                 emitted: self.emitted.get(&row.group).copied().unwrap_or_default(),
             })
             .collect();
+        for (row, found) in self.rows.iter().zip(&found) {
+            knows_confirmed(row.group, row.confirmed, found.emitted).map_err(|gap| gap.to_string())?;
+        }
         let plan = plan_emission(&found).map_err(|disagreement| disagreement.to_string())?;
         self.missing.clear();
         for (group, batches) in plan {
