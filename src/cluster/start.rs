@@ -90,8 +90,9 @@ pub(super) enum Word {
 /// Runs the start.
 pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Result<Started, Stopped> {
     let partitions = first::partitions(setup).await?;
+    let mut elsewhere = world::Elsewhere::default();
     if setup.worker == 0 {
-        first::prepare_ledger(setup, &partitions).await?;
+        elsewhere = first::prepare_ledger(setup, &partitions).await?;
         (cluster.claimed)(claim::all(setup).await?);
     }
     let Word::Claimed(claims) = setup.patience.next_word(cluster.words).await? else {
@@ -108,6 +109,8 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     };
 
     let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows).await?;
+    // Only now: a start that refuses has not touched the group.
+    world::show(setup, &elsewhere, &job).await?;
     let claimed = rows.iter().map(|row| claimed(setup, row, &emitted)).collect::<Result<_, Halt>>()?;
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
     let from = first::positions(setup, &partitions, &frontier).await?;

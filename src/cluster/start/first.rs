@@ -46,8 +46,11 @@ fn missing_topic(key: &str, name: &str) -> Halt {
     )
 }
 
-/// The ledger's tables, the job's row, and the progress topic; once per cluster.
-pub(super) async fn prepare_ledger(setup: &StartSetup, partitions: &[TopicPartition]) -> Result<(), Stopped> {
+/// The ledger's tables, the job's row, and the progress topic; once per cluster. Gives where the group is to be brought.
+pub(super) async fn prepare_ledger(
+    setup: &StartSetup,
+    partitions: &[TopicPartition],
+) -> Result<world::Elsewhere, Stopped> {
     setup.patience.ledger(&setup.ledger, async |session| session.create_ledger().await).await?;
     let begun = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await).await?;
     if setup.spec.sends() {

@@ -1,6 +1,7 @@
 //! Step 0 of a start: the topics, the positions and the consumer group, held against the ledger, before anything is claimed.
 //!
-//! In:        the job's row, all partitions     Out: a world that fits the ledger; the group's positions are the ledger's, marked
+//! In:        the job's row, all partitions     Out: a world that fits the ledger; and, when everything else does, too, a group whose
+//!            positions are the ledger's, marked
 //! Order:     the group before the frontier, the frontier before the ends: whatever an older instance still writes meanwhile
 //!            moves all of them forward, in the other order
 //! Fails:     anything odd -> halt, with all of it and the commands that take a side
@@ -14,12 +15,16 @@ use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::recovery::Disagreement;
 use crate::protocol::world::{FoundPartition, FoundTopic, Odd, Role, World, describe, odds};
 
+/// Positions of the ledger at which the group is not, or not with this job's mark. None: the group may not be seen.
+#[derive(Default)]
+pub(super) struct Elsewhere(Option<Vec<(TopicPartition, NextOffset)>>);
+
 /// Sees that the world fits the ledger.
 pub(super) async fn see(
     setup: &StartSetup,
     partitions: &[TopicPartition],
     job: &JobRow,
-) -> Result<(), Stopped> {
+) -> Result<Elsewhere, Stopped> {
     let group = group(setup, partitions).await?;
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
     let topics = topics(setup).await?;
@@ -37,10 +42,16 @@ pub(super) async fn see(
         return Err(Halt::new(HaltKind::Fenced, text).into());
     }
     remember(setup, &world.topics).await?;
-    if group.is_some() {
-        show(setup, &world.partitions, job).await?;
-    }
-    Ok(())
+    Ok(Elsewhere(group.map(|_| elsewhere(setup, &world.partitions))))
+}
+
+fn elsewhere(setup: &StartSetup, partitions: &[FoundPartition]) -> Vec<(TopicPartition, NextOffset)> {
+    let one = |found: &FoundPartition| {
+        let next = found.ledger.filter(|next| found.group != Some((*next, true)))?;
+        let topic = setup.spec.topic_index(&found.topic)?;
+        Some((TopicPartition { topic, partition: found.partition }, next))
+    };
+    partitions.iter().filter_map(one).collect()
 }
 
 /// The group's positions; none: this account may not see them, and may do without.
@@ -148,19 +159,10 @@ async fn remember(setup: &StartSetup, topics: &[FoundTopic]) -> Result<(), Stopp
 }
 
 /// Brings the group to the ledger's positions, marked, where it is elsewhere: a job that was killed left it behind.
-async fn show(setup: &StartSetup, partitions: &[FoundPartition], job: &JobRow) -> Result<(), Stopped> {
-    let mut positions = Vec::new();
-    for found in partitions {
-        let Some(next) = found.ledger.filter(|next| found.group != Some((*next, true))) else { continue };
-        positions.extend(
-            setup
-                .spec
-                .topic_index(&found.topic)
-                .map(|topic| (TopicPartition { topic, partition: found.partition }, next)),
-        );
-    }
+pub(super) async fn show(setup: &StartSetup, elsewhere: &Elsewhere, job: &JobRow) -> Result<(), Stopped> {
+    let Some(positions) = &elsewhere.0 else { return Ok(()) };
     let mark = group_mark(&job.ledger_id);
-    if let Err(error) = setup.log.commit_group(&positions, &mark, DEADLINE).await {
+    if let Err(error) = setup.log.commit_group(positions, &mark, DEADLINE).await {
         // A display for lag tools. It is not marked then, and nobody is accused at the next start.
         tracing::debug!(said = error.message, "the consumer group's offsets were not updated");
         return Ok(());

@@ -96,9 +96,9 @@ impl Life {
     }
 
     fn how(&mut self) -> How {
-        let rate = *self.random().pick(&[0, 2, 10, 30, 60]).unwrap();
+        let rate = *self.random().pick(&[0, 5, 30, 100, 200]).unwrap();
         let log = LogFaults { slow: self.slow(), ..LogFaults::all(rate) };
-        let rate = *self.random().pick(&[0, 2, 10, 30, 60]).unwrap();
+        let rate = *self.random().pick(&[0, 5, 30, 100, 200]).unwrap();
         let database = DatabaseFaults { slow: self.slow(), ..DatabaseFaults::all(rate) };
         let workers = 1 + self.some(3);
         How { workers, until_end: self.random().chance(200), log, database, seed: self.random().draw() }
@@ -110,7 +110,7 @@ impl Life {
     }
 
     async fn round(&mut self, round: u64) {
-        if self.random().chance(60) {
+        if self.random().chance(200) {
             self.put_backup_in_place(round).await;
         }
         let how = self.how();
@@ -128,7 +128,7 @@ impl Life {
         if self.random().chance(100) {
             self.add_partition();
         }
-        if self.random().chance(200) {
+        if self.random().chance(400) {
             self.backup = Some(self.universe.world.tables());
         }
         if self.random().chance(400) {
