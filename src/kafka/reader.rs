@@ -8,13 +8,16 @@
 //!            that the caller may simply read again. The same error comes at most once a second
 //! Not here:  no commit; a deleted topic, which librdkafka does not tell of
 
+mod stall;
+
 use super::client::{self, ReadingClient, moment_in, remaining};
-use super::{KafkaSetup, LogError, LogErrorClass, ReadRecord, Reader, classes, list, native};
+use super::{KafkaSetup, LogError, LogErrorClass, ReadRecord, Reader, admin, classes, list, native};
 use crate::model::{NextOffset, Offset, Record, TopicPartition};
 use bytes::Bytes;
 use rdkafka::consumer::Consumer;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::message::{BorrowedMessage, Message};
+use stall::Watch;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -40,6 +43,7 @@ pub(super) struct KafkaReader {
     /// A position that is gone stays gone.
     gone: Option<LogError>,
     told: Option<(RDKafkaErrorCode, Instant)>,
+    watch: Watch,
 }
 
 impl KafkaReader {
@@ -47,9 +51,7 @@ impl KafkaReader {
         setup: Arc<KafkaSetup>,
         from: &[(TopicPartition, NextOffset)],
     ) -> Result<KafkaReader, LogError> {
-        let consumer = client::consumer(&setup)?;
-        let list = list::to_native(&setup, from)?;
-        consumer.assign(&list).map_err(|error| LogError::by("assigning the input partitions", &error))?;
+        let consumer = assigned(&setup, from)?;
         Ok(KafkaReader {
             setup,
             consumer: Some(consumer),
@@ -60,10 +62,12 @@ impl KafkaReader {
             pending: None,
             gone: None,
             told: None,
+            watch: Watch::new(stall::EVERY),
         })
     }
 
-    fn fill(&mut self, taken: &mut Taken, until: Instant) -> Result<(), LogError> {
+    /// Whether all there was has been taken.
+    fn fill(&mut self, taken: &mut Taken, until: Instant) -> Result<bool, LogError> {
         let Some(consumer) = self.consumer.take() else {
             return Err(LogError::of(LogErrorClass::Unknown, "reading: the reader is closed"));
         };
@@ -77,7 +81,8 @@ impl KafkaReader {
         consumer: &ReadingClient,
         taken: &mut Taken,
         until: Instant,
-    ) -> Result<(), LogError> {
+    ) -> Result<bool, LogError> {
+        let mut took_all = false;
         while !taken.is_full() {
             let wait = if taken.records.is_empty() { remaining(until) } else { Duration::ZERO };
             match consumer.poll(wait) {
@@ -94,7 +99,10 @@ impl KafkaReader {
                         return Err(error);
                     }
                 }
-                None if wait.is_zero() => break,
+                None if wait.is_zero() => {
+                    took_all = true;
+                    break;
+                }
                 None => {}
             }
         }
@@ -102,7 +110,47 @@ impl KafkaReader {
             self.end_met = false;
             self.ask_positions(consumer);
         }
-        Ok(())
+        Ok(took_all)
+    }
+
+    /// Asks where the partitions end; if one is not fetched any more, goes on with a new consumer.
+    fn look_for_stalls(&mut self) {
+        const DEADLINE: Duration = Duration::from_secs(1);
+        let Some(consumer) = self.consumer.as_ref() else { return };
+        let until = moment_in(DEADLINE);
+        let mut stalled = Vec::new();
+        for (at, start) in &self.start {
+            let Some(topic) = self.setup.topic_name(*at) else { continue };
+            let asked = admin::watermarks(consumer, topic, at.partition, "looking for stalls", until);
+            let position = self.positions.get(at).unwrap_or(start);
+            if self.watch.is_stalled(*at, asked.ok().map(|(_, end)| end), position.0) {
+                stalled.push(format!("{topic}/{}", at.partition));
+            }
+        }
+        if !stalled.is_empty() {
+            self.renew(&stalled.join(", "));
+        }
+    }
+
+    fn renew(&mut self, stalled: &str) {
+        let position =
+            |(at, start): (&TopicPartition, &NextOffset)| (*at, *self.positions.get(at).unwrap_or(start));
+        let from: Vec<_> = self.start.iter().map(position).collect();
+        match assigned(&self.setup, &from) {
+            Ok(new) => {
+                tracing::warn!(
+                    partitions = stalled,
+                    "the Kafka client has stopped fetching: reading on with a new one"
+                );
+                if let Some(old) = self.consumer.replace(new) {
+                    client::retire(old);
+                }
+                // The new one reads it again.
+                self.held = None;
+                self.watch = Watch::new(self.watch.every());
+            }
+            Err(error) => tracing::warn!(partitions = stalled, %error, "no new Kafka client could be built"),
+        }
     }
 
     fn copy(&self, message: &BorrowedMessage<'_>) -> Result<ReadRecord, LogError> {
@@ -222,7 +270,12 @@ impl Reader for KafkaReader {
                 .or_insert_with(|| record.offset.next());
         }
         match filled {
-            Ok(()) => Ok(taken.records),
+            Ok(took_all) => {
+                if self.watch.is_due(took_all) {
+                    self.look_for_stalls();
+                }
+                Ok(taken.records)
+            }
             Err(error) if taken.records.is_empty() => Err(error),
             Err(error) => {
                 self.pending = Some(error);
@@ -237,7 +290,8 @@ impl Reader for KafkaReader {
 
     fn known_end(&self, at: TopicPartition) -> Option<NextOffset> {
         let topic = self.setup.topic_name(at)?;
-        native::known_end(self.consumer.as_ref()?, topic, at.partition).map(NextOffset)
+        let known = native::known_end(self.consumer.as_ref()?, topic, at.partition);
+        known.max(self.watch.end(at)).map(NextOffset)
     }
 }
 
@@ -247,6 +301,13 @@ impl Drop for KafkaReader {
             client::retire(consumer);
         }
     }
+}
+
+fn assigned(setup: &KafkaSetup, from: &[(TopicPartition, NextOffset)]) -> Result<ReadingClient, LogError> {
+    let consumer = client::consumer(setup)?;
+    let list = list::to_native(setup, from)?;
+    consumer.assign(&list).map_err(|error| LogError::by("assigning the input partitions", &error))?;
+    Ok(consumer)
 }
 
 /// What one call has taken so far.
@@ -271,5 +332,62 @@ impl Taken {
         self.bytes = bytes;
         self.records.push(record);
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{mock::MockLogServer, open, tests::support};
+    use super::*;
+    use rdkafka::TopicPartitionList;
+
+    #[test]
+    fn a_partition_that_the_client_has_stopped_fetching_is_read_on() {
+        let server = MockLogServer::start().unwrap();
+        let setup = support::setup(&server.bootstrap_servers());
+        server.create_topic(&setup.topics[0], 1).unwrap();
+        let log = open(setup.clone());
+        let send = |value: &str| {
+            let record = support::output("k", value);
+            let mut writer = log.writer("stall", support::SOON).unwrap();
+            writer.transact(&[&record], &[], support::SOON).unwrap();
+        };
+        let at = support::at(0);
+        let mut reader = KafkaReader::open(Arc::new(setup.clone()), &[(at, NextOffset(0))]).unwrap();
+        reader.watch = Watch::new(Duration::from_millis(300));
+        let read_one = |reader: &mut KafkaReader| {
+            let until = moment_in(support::SOON);
+            while !remaining(until).is_zero() {
+                let records = reader.read(10, usize::MAX, Duration::from_millis(50)).unwrap();
+                if !records.is_empty() {
+                    return support::texts(&records);
+                }
+            }
+            Vec::new()
+        };
+        send("a");
+        assert_eq!(read_one(&mut reader), ["a"]);
+
+        let mut list = TopicPartitionList::new();
+        list.add_partition(&setup.topics[0], 0);
+        reader.consumer.as_ref().unwrap().pause(&list).unwrap();
+        send("b");
+        assert_eq!(read_one(&mut reader), ["b"]);
+        assert_eq!(reader.position(at), reader.known_end(at));
+        send("c");
+        assert_eq!(read_one(&mut reader), ["c"]);
+    }
+
+    #[test]
+    fn a_reader_that_paused_or_has_more_to_take_looks_for_no_stall() {
+        let mut watch = Watch::new(Duration::ZERO);
+        let at = support::at(0);
+        assert!(watch.is_due(true));
+        assert!(!watch.is_stalled(at, Some(5), 3), "nothing is known of before");
+        assert!(watch.is_stalled(at, Some(7), 4));
+        assert!(!watch.is_stalled(at, Some(9), 7));
+        assert!(!watch.is_due(false));
+        assert!(!watch.is_stalled(at, Some(9), 3), "what was known is no measure any more");
+        assert!(!watch.is_stalled(at, None, 3) && !watch.is_stalled(at, Some(9), 3));
     }
 }

@@ -3,7 +3,7 @@
 //! The real broker is the one at `TIDEGATE_KAFKA`; without that variable `scripts/services` starts one for this run.
 
 mod broker;
-mod support;
+pub(super) mod support;
 
 mod classes;
 mod mock;

@@ -43,7 +43,7 @@ pub fn run(services: &'static Services, seed: u64, rounds: usize) {
     job.db.clone_from(&db.address);
     job.kafka.clone_from(&kafka.address);
     // Short, so that what a frozen process has locked is free within a round.
-    job.deadline_s = 5;
+    job.deadline_s = 10;
     job.dir.disable_cleanup(true);
     let folder = job.dir.path().to_owned();
     say(&format!("kills: seed {seed}, {rounds} rounds, logs in {}", folder.display()));

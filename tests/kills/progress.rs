@@ -6,8 +6,8 @@ use super::kafka::Positions;
 use super::sql::Sql;
 use std::time::{Duration, Instant};
 
-/// How long anything may take to go on, once nothing is in its way.
-const DEADLINE: Duration = Duration::from_secs(120);
+/// How long anything may take to go on, once nothing is in its way, on a machine that has much else to do.
+const DEADLINE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(20);
 
 pub struct Progress {

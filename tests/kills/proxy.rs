@@ -73,9 +73,14 @@ impl Proxy {
                     return;
                 }
                 let Ok(client) = client else { continue };
-                // A refused connection ends the client's by dropping it.
-                let Ok(server) = TcpStream::connect(&server) else { continue };
-                open(Wire { client, server }, watch(port), &wires);
+                let (server, wires, watch) = (server.clone(), Arc::clone(&wires), watch(port));
+                // Its own thread: a server that is slow to accept holds nobody else.
+                std::thread::spawn(move || {
+                    // A refused connection ends the client's by dropping it.
+                    if let Ok(server) = TcpStream::connect(&server) {
+                        open(Wire { client, server }, watch, &wires);
+                    }
+                });
             }
         });
         proxy

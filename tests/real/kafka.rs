@@ -1,5 +1,6 @@
 //! Kafka as the tests use it: topics, one fast producer, reading committed records to the end, positions.
 
+use super::wait::wait_for;
 use rdkafka::admin::{AdminClient, AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::client::DefaultClientContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
@@ -27,6 +28,17 @@ pub fn create_topics(kafka: &str, names: &[&str], partitions: i32) {
     for result in results {
         result.unwrap_or_else(|(topic, code)| panic!("topic {topic} was not created: {code}"));
     }
+    // The controller has made them; the broker hears of it a moment later.
+    let client = admin.inner();
+    wait_for("the new topics to be known and to have leaders", DEADLINE, || {
+        let known = |name: &&str| {
+            let found = client.fetch_metadata(Some(*name), DEADLINE).ok()?;
+            let topic = found.topics().iter().find(|topic| topic.name() == *name)?;
+            let led = topic.partitions().iter().filter(|partition| partition.leader() >= 0).count();
+            (led as i32 == partitions).then_some(())
+        };
+        names.iter().all(|name| known(name).is_some()).then_some(())
+    });
 }
 
 /// Creates a topic of one partition; `false`: the name is not free yet.

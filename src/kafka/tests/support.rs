@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-pub(super) const SOON: Duration = Duration::from_secs(30);
+pub(in crate::kafka) const SOON: Duration = Duration::from_secs(30);
 
 /// A name that no other test and no other run uses.
 pub(super) fn fresh(what: &str) -> String {
@@ -23,7 +23,7 @@ pub(super) fn fresh(what: &str) -> String {
 }
 
 /// A job that reads what it writes: its output topic is its input.
-pub(super) fn setup(bootstrap_servers: &str) -> KafkaSetup {
+pub(in crate::kafka) fn setup(bootstrap_servers: &str) -> KafkaSetup {
     let job = fresh("job");
     let topic = format!("{job}-records");
     KafkaSetup {
@@ -92,7 +92,7 @@ pub(super) fn delete_records(setup: &KafkaSetup, topic: &str, partition: i32, be
     results.expect("in time").unwrap();
 }
 
-pub(super) fn output(key: &str, value: &str) -> Outgoing {
+pub(in crate::kafka) fn output(key: &str, value: &str) -> Outgoing {
     Outgoing {
         to: Destination::Output,
         key: Some(Bytes::copy_from_slice(key.as_bytes())),
@@ -102,7 +102,7 @@ pub(super) fn output(key: &str, value: &str) -> Outgoing {
     }
 }
 
-pub(super) fn at(partition: i32) -> TopicPartition {
+pub(in crate::kafka) fn at(partition: i32) -> TopicPartition {
     TopicPartition { topic: 0, partition }
 }
 
@@ -124,7 +124,7 @@ pub(super) fn read_all(log: &dyn Log) -> Vec<ReadRecord> {
     records
 }
 
-pub(super) fn texts(records: &[ReadRecord]) -> Vec<String> {
+pub(in crate::kafka) fn texts(records: &[ReadRecord]) -> Vec<String> {
     records
         .iter()
         .map(|record| String::from_utf8(record.record.value.clone().unwrap().to_vec()).unwrap())
