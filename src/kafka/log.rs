@@ -19,17 +19,17 @@ use std::time::Duration;
 
 /// Opens the log of a job. Nothing is asked yet, and nothing can fail.
 pub fn open(setup: KafkaSetup) -> Arc<dyn Log> {
-    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Shared::default() })
+    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Arc::default() })
 }
 
 struct KafkaLog {
     setup: Arc<KafkaSetup>,
-    questions: Shared,
+    questions: Arc<Shared>,
 }
 
 impl Log for KafkaLog {
     fn reader(&self, from: &[(TopicPartition, NextOffset)]) -> Result<Box<dyn Reader>, LogError> {
-        Ok(Box::new(KafkaReader::open(Arc::clone(&self.setup), from)?))
+        Ok(Box::new(KafkaReader::open(Arc::clone(&self.setup), Arc::clone(&self.questions), from)?))
     }
 
     fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError> {

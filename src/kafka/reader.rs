@@ -10,7 +10,7 @@
 
 mod stall;
 
-use super::client::{self, ReadingClient, moment_in, remaining};
+use super::client::{self, ReadingClient, Shared, moment_in, remaining};
 use super::{KafkaSetup, LogError, LogErrorClass, ReadRecord, Reader, admin, classes, list, native};
 use crate::model::{NextOffset, Offset, Record, TopicPartition};
 use bytes::Bytes;
@@ -44,11 +44,14 @@ pub(super) struct KafkaReader {
     gone: Option<LogError>,
     told: Option<(RDKafkaErrorCode, Instant)>,
     watch: Watch,
+    /// Asks where partitions end: a client that has stopped fetching may not hear an answer either.
+    questions: Arc<Shared>,
 }
 
 impl KafkaReader {
     pub(super) fn open(
         setup: Arc<KafkaSetup>,
+        questions: Arc<Shared>,
         from: &[(TopicPartition, NextOffset)],
     ) -> Result<KafkaReader, LogError> {
         let consumer = assigned(&setup, from)?;
@@ -63,6 +66,7 @@ impl KafkaReader {
             gone: None,
             told: None,
             watch: Watch::new(stall::EVERY),
+            questions,
         })
     }
 
@@ -116,12 +120,12 @@ impl KafkaReader {
     /// Asks where the partitions end; if one is not fetched any more, goes on with a new consumer.
     fn look_for_stalls(&mut self) {
         const DEADLINE: Duration = Duration::from_secs(1);
-        let Some(consumer) = self.consumer.as_ref() else { return };
+        let Ok(client) = self.questions.get(&self.setup) else { return };
         let until = moment_in(DEADLINE);
         let mut stalled = Vec::new();
         for (at, start) in &self.start {
             let Some(topic) = self.setup.topic_name(*at) else { continue };
-            let asked = admin::watermarks(consumer, topic, at.partition, "looking for stalls", until);
+            let asked = admin::watermarks(&client, topic, at.partition, "looking for stalls", until);
             let position = self.positions.get(at).unwrap_or(start);
             if self.watch.is_stalled(*at, asked.ok().map(|(_, end)| end), position.0) {
                 stalled.push(format!("{topic}/{}", at.partition));
@@ -353,7 +357,8 @@ mod tests {
             writer.transact(&[&record], &[], support::SOON).unwrap();
         };
         let at = support::at(0);
-        let mut reader = KafkaReader::open(Arc::new(setup.clone()), &[(at, NextOffset(0))]).unwrap();
+        let mut reader =
+            KafkaReader::open(Arc::new(setup.clone()), Arc::default(), &[(at, NextOffset(0))]).unwrap();
         reader.watch = Watch::new(Duration::from_millis(300));
         let read_one = |reader: &mut KafkaReader| {
             let until = moment_in(support::SOON);

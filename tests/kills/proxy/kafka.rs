@@ -1,14 +1,14 @@
 //! What the proxy knows of Kafka: who asks what, and which answer belongs to it.
 //!
 //! The broker tells its clients to connect to the address that it knows of itself: in the answers that hold it, its port
-//! becomes the proxy's. And producers get a shorter transaction time-out than they ask for, so that one that stands still
-//! outlives it in seconds.
+//! becomes the proxy's. And where it is told to, producers get a shorter transaction time-out than they ask for, so that one
+//! that stands still outlives it in seconds.
 
 use super::{Proxy, Verdict, Watch, lock};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
-/// The time-out of every transaction behind the proxy.
+/// A transaction's time-out where it is to be short.
 pub const TRANSACTION_TIMEOUT_MS: i32 = 4_000;
 
 /// A request whose answer can be lost.
@@ -46,6 +46,8 @@ struct Plan {
     taken: usize,
     /// Whether what decides a transaction is kept from the broker.
     undecided: bool,
+    /// Whether producers that are initialised get the short time-out.
+    short: bool,
 }
 
 /// The answers that will be lost.
@@ -79,6 +81,11 @@ impl Answers {
     /// Whether nothing that decides a transaction reaches the broker: connections that try are cut.
     pub fn keep_undecided(&self, undecided: bool) {
         lock(&self.0).undecided = undecided;
+    }
+
+    /// Whether producers that are initialised from now on get a short time-out.
+    pub fn shorten_time_outs(&self, short: bool) {
+        lock(&self.0).short = short;
     }
 
     fn keeps(&self, api: i16) -> bool {
@@ -146,7 +153,7 @@ impl Watch for Connection {
         if self.answers.keeps(api) {
             return Verdict::Cut;
         }
-        if api == INIT_PRODUCER_ID {
+        if api == INIT_PRODUCER_ID && lock(&self.answers.0).short {
             shorten(frame);
         }
         self.asked.push_back(Asked { correlation, api, is_lost: self.answers.takes(api) });
