@@ -2,7 +2,7 @@
 //!
 //! In:        [`KafkaSetup`]
 //! Out:       readers, writers, answers
-//! Holds:     one client for questions, built at the first and kept
+//! Holds:     one client for questions, built at the first and kept while it is heard of
 //! Fails:     within the deadline that each call is given
 //! Not here:  no connection before the first call
 
@@ -43,17 +43,20 @@ impl Log for KafkaLog {
 
     fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError> {
         let until = moment_in(deadline);
-        let client = self.questions.get(&self.setup)?;
-        topics.iter().map(|topic| admin::partition_count(&client, topic, until)).collect()
+        self.questions.ask(&self.setup, |client| {
+            topics.iter().map(|topic| admin::partition_count(client, topic, until)).collect()
+        })
     }
 
     fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError> {
-        admin::create_progress_topic(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::create_progress_topic(client, &self.setup, until))
     }
 
     fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError> {
         let topic = list::topic_name(&self.setup, at)?;
-        admin::ends(&*self.questions.get(&self.setup)?, topic, at, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::ends(client, topic, at, until))
     }
 
     fn group_positions(
@@ -61,7 +64,8 @@ impl Log for KafkaLog {
         of: &[TopicPartition],
         deadline: Duration,
     ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
-        group::positions(&*self.questions.get(&self.setup)?, &self.setup, of, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| group::positions(client, &self.setup, of, until))
     }
 
     fn commit_group(
@@ -69,10 +73,12 @@ impl Log for KafkaLog {
         positions: &[(TopicPartition, NextOffset)],
         deadline: Duration,
     ) -> Result<(), LogError> {
-        group::commit(&*self.questions.get(&self.setup)?, &self.setup, positions, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| group::commit(client, &self.setup, positions, until))
     }
 
     fn probe(&self, deadline: Duration) -> Result<(), LogError> {
-        admin::probe(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::probe(client, &self.setup, until))
     }
 }
