@@ -14,6 +14,7 @@ use crate::operator::host::Aside;
 use crate::operator::sink::AskOwner;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
@@ -110,21 +111,44 @@ fn in_time<T>(asked: Result<Result<T, DatabaseError>, tokio::time::error::Elapse
     }
 }
 
+/// What an instance has claimed.
+pub(super) type Claims = Arc<Vec<(KeyGroup, Incarnation)>>;
+
+/// Whether these claims are the newest ones.
+async fn stand(client: &LedgerClient, claims: &Claims) -> Result<bool, Trouble> {
+    let rows = client.positions().await?;
+    let held = |(group, incarnation): &(KeyGroup, Incarnation)| {
+        rows.iter().any(|row| row.group == *group && row.incarnation == *incarnation)
+    };
+    Ok(claims.iter().all(held))
+}
+
+/// Ends when another instance, or a reset, has claimed one of these key groups: an instance that has nothing to store and
+/// nothing to send would not notice by itself. `over`: raised when nobody waits for it any more.
+pub(super) async fn superseded(database: Arc<dyn Database>, claims: Claims, over: Arc<AtomicBool>) -> bool {
+    const EVERY: Duration = Duration::from_secs(10);
+    let client = LedgerClient::new(database);
+    loop {
+        sleep(EVERY).await;
+        if over.load(Ordering::Relaxed) {
+            return false;
+        }
+        // Whatever is wrong with the database is said by those who need it.
+        if let Ok(false) = stand(&client, &claims).await {
+            return true;
+        }
+    }
+}
+
 /// Asks the ledger who owns these key groups, until it answers.
-pub(super) fn owner(database: Arc<dyn Database>, claims: Vec<(KeyGroup, Incarnation)>) -> AskOwner {
-    let claims = Arc::new(claims);
+pub(super) fn owner(database: Arc<dyn Database>, claims: Claims) -> AskOwner {
     let client = Arc::new(LedgerClient::new(database));
     Arc::new(move || {
         let (claims, client) = (Arc::clone(&claims), Arc::clone(&client));
         Box::pin(async move {
             loop {
-                match client.positions().await {
-                    Ok(rows) => {
-                        let held = |(group, incarnation): &(KeyGroup, Incarnation)| {
-                            rows.iter().any(|row| row.group == *group && row.incarnation == *incarnation)
-                        };
-                        return claims.iter().all(held);
-                    }
+                match stand(&client, &claims).await {
+                    Ok(stand) => return stand,
                     // Who may not even ask does not own the job any more.
                     Err(Trouble::Halt(_)) => return false,
                     Err(Trouble::Later(_)) => sleep(Duration::from_millis(500)).await,

@@ -8,7 +8,7 @@
 
 use super::control::{Control, Message};
 use super::launch::{Ended, Job, outage_limit};
-use super::ledger::{LedgerClient, owner, position_writer};
+use super::ledger::{Claims, LedgerClient, owner, position_writer, superseded};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
 use crate::model::{Incarnation, KeyGroup};
@@ -126,6 +126,8 @@ struct Life {
     told_drain: bool,
     data_index: Option<usize>,
     committed: Option<probe::Handle<u64>>,
+    /// Another instance has claimed what this one had.
+    fallen: Arc<AtomicBool>,
 }
 
 impl Life {
@@ -171,6 +173,7 @@ impl Life {
             told_drain: false,
             data_index: None,
             committed: None,
+            fallen: Arc::new(AtomicBool::new(false)),
         }
     }
 
@@ -181,6 +184,11 @@ impl Life {
 
     /// Looks at everything once; `Some`: the worker ends.
     fn look(&mut self, worker: &mut Worker, control: &mut Control) -> Option<Ended> {
+        if self.fallen.swap(false, Ordering::Relaxed) {
+            let text =
+                "the ledger says that a newer instance, or `offsets reset`, has claimed the job's key groups";
+            self.stop.halt(Halt::new(HaltKind::Fenced, text));
+        }
         if let Some(halt) = self.stop.take() {
             control.tell(Message::Halt(halt));
         }
@@ -249,11 +257,29 @@ impl Life {
         }
     }
 
+    /// One worker of each process looks whether its claims stand: all were made in one transaction, so they fall together.
+    fn watch_claims(&self, claims: &Claims, index: usize) {
+        if !index.is_multiple_of(self.shared.threads) {
+            return;
+        }
+        let (database, claims) = (Arc::clone(&self.shared.job.database), Arc::clone(claims));
+        let (over, fallen) = (Arc::clone(&self.cancelled), Arc::clone(&self.fallen));
+        let stirred = self.shared.host.stirring();
+        self.shared.host.spawn(async move {
+            if superseded(database, claims, over).await {
+                fallen.store(true, Ordering::Relaxed);
+                stirred.say();
+            }
+        });
+    }
+
     fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
         let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted } =
             &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
-        let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation)).collect();
+        let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation));
+        let claims: Claims = Arc::new(claims.collect());
+        self.watch_claims(&claims, index);
         let confirmations = Confirmations::default();
         let connections = usize::try_from(spec.database.connections).unwrap_or(1);
         Setup {

@@ -258,27 +258,87 @@ pub(super) fn serve(client: &ReadingClient) {
     }
 }
 
-/// A client that is shared and built at its first use.
+/// A client fails for at least so long before another is built. It is given up at all because librdkafka 2.12.1 may be left
+/// without a broker to connect to, for good: where a broker that starts, or is overloaded, answers once with a list of no
+/// brokers, the client drops all that it knows, those of its configuration included.
+const GIVEN_UP_AFTER: Duration = Duration::from_secs(20);
+
+/// A client for questions, which is shared, built at its first use, and built anew when it has failed for long.
 #[derive(Default)]
-pub(super) struct Shared(Mutex<Option<Arc<ReadingClient>>>);
+pub(super) struct Shared(Mutex<Option<Kept>>);
+
+struct Kept {
+    client: Arc<ReadingClient>,
+    /// When it was built, or answered last.
+    good_at: Instant,
+}
 
 impl Shared {
-    /// The client, built if need be.
-    pub(super) fn get(&self, setup: &KafkaSetup) -> Result<Arc<ReadingClient>, LogError> {
+    /// Asks by the client, which is built if need be.
+    pub(super) fn ask<T>(
+        &self,
+        setup: &KafkaSetup,
+        question: impl FnOnce(&ReadingClient) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        let client = self.get(setup)?;
+        let answer = question(&client);
+        let heard = answer.as_ref().err().is_none_or(|error| error.class != LogErrorClass::Outage);
+        self.learn(&client, heard, GIVEN_UP_AFTER);
+        answer
+    }
+
+    fn get(&self, setup: &KafkaSetup) -> Result<Arc<ReadingClient>, LogError> {
         let mut held = lock(&self.0);
-        if let Some(client) = held.as_ref() {
-            return Ok(Arc::clone(client));
+        if let Some(kept) = held.as_ref() {
+            return Ok(Arc::clone(&kept.client));
         }
         let client = Arc::new(consumer(setup)?);
-        *held = Some(Arc::clone(&client));
+        *held = Some(Kept { client: Arc::clone(&client), good_at: Instant::now() });
         Ok(client)
+    }
+
+    /// Whether the client was heard of; one that has not been for so long is let go.
+    fn learn(&self, client: &Arc<ReadingClient>, heard: bool, lasts: Duration) {
+        let mut held = lock(&self.0);
+        let Some(kept) = held.as_mut().filter(|kept| Arc::ptr_eq(&kept.client, client)) else { return };
+        if heard {
+            kept.good_at = Instant::now();
+        } else if kept.good_at.elapsed() >= lasts
+            && let Some(old) = held.take()
+        {
+            retire(old.client);
+        }
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if let Some(client) = lock(&self.0).take() {
-            retire(client);
+        if let Some(kept) = lock(&self.0).take() {
+            retire(kept.client);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::support::setup;
+    use super::*;
+
+    #[test]
+    fn a_client_that_nobody_has_heard_of_for_long_is_replaced() {
+        let (shared, setup) = (Shared::default(), setup("127.0.0.1:1"));
+        let first = shared.get(&setup).unwrap();
+        shared.learn(&first, false, GIVEN_UP_AFTER);
+        assert!(Arc::ptr_eq(&first, &shared.get(&setup).unwrap()), "one failure is none");
+        shared.learn(&first, true, Duration::ZERO);
+        assert!(Arc::ptr_eq(&first, &shared.get(&setup).unwrap()), "it answers");
+        shared.learn(&first, false, Duration::ZERO);
+        let second = shared.get(&setup).unwrap();
+        assert!(!Arc::ptr_eq(&first, &second));
+        shared.learn(&first, false, Duration::ZERO);
+        assert!(
+            Arc::ptr_eq(&second, &shared.get(&setup).unwrap()),
+            "what the first says is no matter any more"
+        );
     }
 }

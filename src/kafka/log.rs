@@ -2,7 +2,7 @@
 //!
 //! In:        [`KafkaSetup`]
 //! Out:       readers, writers, answers
-//! Holds:     one client for questions, built at the first and kept
+//! Holds:     one client for questions, built at the first and kept while it is heard of
 //! Fails:     within the deadline that each call is given
 //! Not here:  no connection before the first call
 
@@ -46,21 +46,25 @@ impl Log for KafkaLog {
 
     fn partition_counts(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<i32>>, LogError> {
         let until = moment_in(deadline);
-        let client = self.questions.get(&self.setup)?;
-        topics.iter().map(|topic| admin::partition_count(&client, topic, until)).collect()
+        self.questions.ask(&self.setup, |client| {
+            topics.iter().map(|topic| admin::partition_count(client, topic, until)).collect()
+        })
     }
 
     fn create_progress_topic(&self, deadline: Duration) -> Result<(), LogError> {
-        admin::create_progress_topic(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::create_progress_topic(client, &self.setup, until))
     }
 
     fn ends(&self, at: TopicPartition, deadline: Duration) -> Result<(Offset, NextOffset), LogError> {
         let topic = list::topic_name(&self.setup, at)?;
-        admin::ends(&*self.questions.get(&self.setup)?, topic, at, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::ends(client, topic, at, until))
     }
 
     fn topic_ids(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<String>>, LogError> {
-        topic::ids(&*self.questions.get(&self.setup)?, topics, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| topic::ids(client, topics, until))
     }
 
     fn offsets_at(
@@ -69,8 +73,9 @@ impl Log for KafkaLog {
         timestamp_ms: i64,
         deadline: Duration,
     ) -> Result<Vec<(TopicPartition, NextOffset)>, LogError> {
-        let client = self.questions.get(&self.setup)?;
-        topic::offsets_at(&client, &self.setup, of, timestamp_ms, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions
+            .ask(&self.setup, |client| topic::offsets_at(client, &self.setup, of, timestamp_ms, until))
     }
 
     fn group_positions(
@@ -78,7 +83,8 @@ impl Log for KafkaLog {
         of: &[TopicPartition],
         deadline: Duration,
     ) -> Result<Vec<GroupPosition>, LogError> {
-        group::positions(&*self.questions.get(&self.setup)?, &self.setup, of, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| group::positions(client, &self.setup, of, until))
     }
 
     fn commit_group(
@@ -87,11 +93,12 @@ impl Log for KafkaLog {
         mark: &str,
         deadline: Duration,
     ) -> Result<(), LogError> {
-        let client = self.questions.get(&self.setup)?;
-        group::commit(&client, &self.setup, positions, mark, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| group::commit(client, &self.setup, positions, mark, until))
     }
 
     fn probe(&self, deadline: Duration) -> Result<(), LogError> {
-        admin::probe(&*self.questions.get(&self.setup)?, &self.setup, moment_in(deadline))
+        let until = moment_in(deadline);
+        self.questions.ask(&self.setup, |client| admin::probe(client, &self.setup, until))
     }
 }

@@ -120,12 +120,13 @@ impl KafkaReader {
     /// Asks where the partitions end; if one is not fetched any more, goes on with a new consumer.
     fn look_for_stalls(&mut self) {
         const DEADLINE: Duration = Duration::from_secs(1);
-        let Ok(client) = self.questions.get(&self.setup) else { return };
         let until = moment_in(DEADLINE);
         let mut stalled = Vec::new();
         for (at, start) in &self.start {
             let Some(topic) = self.setup.topic_name(*at) else { continue };
-            let asked = admin::watermarks(&client, topic, at.partition, "looking for stalls", until);
+            let asked = self.questions.ask(&self.setup, |client| {
+                admin::watermarks(client, topic, at.partition, "looking for stalls", until)
+            });
             let position = self.positions.get(at).unwrap_or(start);
             if self.watch.is_stalled(*at, asked.ok().map(|(_, end)| end), position.0) {
                 stalled.push(format!("{topic}/{}", at.partition));

@@ -205,17 +205,28 @@ fn see_names(facts: &Facts, wish: &Wish) -> Result<(), Refusal> {
             return Err(Refusal::Usage(format!("the job reads no {name}")));
         }
     }
+    if let Target::Offsets(offsets) = &wish.to
+        && let Some((topic, partition)) =
+            offsets.keys().find(|(topic, partition)| !is_chosen(wish, topic, *partition))
+    {
+        let text = format!("{topic}/{partition} is given a position, and --only leaves it out");
+        return Err(Refusal::Usage(text));
+    }
     Ok(())
+}
+
+/// Whether the wish is about this partition.
+fn is_chosen(wish: &Wish, topic: &str, partition: i32) -> bool {
+    let names =
+        |(name, number): &(String, Option<i32>)| name == topic && number.is_none_or(|n| n == partition);
+    wish.only.is_empty() || wish.only.iter().any(names)
 }
 
 fn step(found: &Partition, wish: &Wish) -> Result<Step, Refusal> {
     let from = found.ledger.unwrap_or(NextOffset(found.first.0));
-    let is_chosen = |(topic, partition): &(String, Option<i32>)| {
-        *topic == found.topic && partition.is_none_or(|number| number == found.partition)
-    };
     let at = format!("{}/{}", found.topic, found.partition);
     let stays = Step { found: found.clone(), to: from, chosen: false };
-    if !wish.only.is_empty() && !wish.only.iter().any(is_chosen) {
+    if !is_chosen(wish, &found.topic, found.partition) {
         return Ok(stays);
     }
     let to = match &wish.to {

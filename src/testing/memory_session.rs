@@ -182,7 +182,10 @@ impl Session for MemorySession {
     fn begin(&mut self) -> Pending<'_, ()> {
         Box::pin(async move {
             drop(self.state()?);
-            self.writes = Writes::default();
+            // As MariaDB and MySQL do: a transaction that was left open is committed by the next one's beginning.
+            if !self.writes.is_empty() {
+                self.commit_now()?;
+            }
             Ok(())
         })
     }

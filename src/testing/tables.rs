@@ -45,6 +45,13 @@ pub(super) struct Writes {
     pub(super) advances: Vec<Advance>,
 }
 
+impl Writes {
+    /// Nothing was written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.advances.is_empty()
+    }
+}
+
 impl Tables {
     /// Whether a position row would take this write.
     pub(super) fn takes(&self, write: &Advance) -> bool {

@@ -6,8 +6,8 @@
 //! Holds:     the ends of the question before
 //! Not here:  the question, and what is done about it (reader)
 //!
-//! Seen with librdkafka 2.12.1 where a broker was started, and its partitions lost and got their leader again and again: some
-//! partitions were fetched no more, with no error and a known end that stood still, until the consumer was built anew.
+//! Seen with librdkafka 2.12.1 where a broker was started on a busy machine: some consumers fetched no more, with no error and a
+//! known end that stood still, until they were built anew. See `GIVEN_UP_AFTER` in `client.rs` for a cause.
 
 use crate::model::TopicPartition;
 use std::collections::BTreeMap;
