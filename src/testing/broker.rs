@@ -156,6 +156,15 @@ impl Broker {
         });
     }
 
+    /// Loses the records at this offset and behind it, as a broker does that comes back without its last writes.
+    pub fn cut_off(&self, topic: &str, partition: i32, from: Offset) {
+        self.change(|state| {
+            if let Some(partition) = state.partition(topic, partition) {
+                partition.cut_off(from.0);
+            }
+        });
+    }
+
     /// What the group has committed.
     pub fn group_position(&self, group: &str, topic: &str, partition: i32) -> Option<NextOffset> {
         self.group_commit(group, topic, partition).map(|(next, _)| next)

@@ -72,6 +72,12 @@ impl Partition {
         }
     }
 
+    /// Loses what stands at this offset and behind it.
+    pub(super) fn cut_off(&mut self, from: i64) {
+        let kept = usize::try_from(from.saturating_sub(self.first)).unwrap_or(0);
+        self.entries.truncate(kept);
+    }
+
     /// What a read-committed reader sees from this offset on.
     pub(super) fn committed_from<'a>(
         &'a self,

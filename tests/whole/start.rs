@@ -91,6 +91,16 @@ fn a_progress_topic_that_lost_its_records_is_refused() {
     refused(&world, 76, &["the progress topic was emptied or recreated", "--to ledger --outbox drop"]);
 }
 
+/// What the ledger has heard of Kafka lags by a batch: the frontier, which moves only over what Kafka has, tells.
+#[test]
+fn a_progress_topic_that_lost_its_newest_record_is_refused() {
+    let world = used();
+    let topic = &world.setup.progress_topic;
+    let newest = world.broker.committed(topic).pop().expect("there is progress");
+    world.broker.cut_off(topic, 0, newest.offset);
+    refused(&world, 76, &["the progress topic", "--to ledger --outbox drop"]);
+}
+
 fn empty_progress(world: &World) {
     let (_, end) = world.broker.ends(&world.setup.progress_topic, 0).unwrap();
     world.broker.trim(&world.setup.progress_topic, 0, Offset(end.0));
