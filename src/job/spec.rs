@@ -359,6 +359,8 @@ pub struct LimitsSpec {
     pub document_bytes: usize,
     /// Elements inside elements.
     pub document_depth: usize,
+    /// Seconds for which a process of the cluster may be silent before the others take it for lost; 0: for ever.
+    pub peer_silence_s: u64,
 }
 
 impl fmt::Debug for DatabaseSpec {

@@ -143,4 +143,6 @@ fn refusal(event: &Event, reason: &Reason, spec: &JobSpec) -> Halt {
              behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again"
         ),
     )
+    .about(Some(event.at))
+    .because("unreadable", Some(reason.code.as_str().to_owned()))
 }
