@@ -74,8 +74,8 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> (Ended, bool) {
         worker.step_or_park(Some(run.pause()));
         if let Some(end) = run.look(worker) {
             let acknowledged = run.control.is_done();
-            if !acknowledged {
-                // timely steps a worker until its dataflows are done, and with a peer that hangs these never are.
+            if !acknowledged || end != Ended::Drained {
+                // timely steps a worker until its dataflows are done, and behind a peer that hangs these never are.
                 worker.installed_dataflows().into_iter().for_each(|index| worker.drop_dataflow(index));
             }
             return (end, acknowledged);
