@@ -165,9 +165,7 @@ fn run_workers(
     let guards = timely::execute::execute_from(builders, guard, WorkerConfig::default(), run)?;
     // Fewer, when one panics: the closure of the last worker takes the channel with it.
     let ends: Vec<(Ended, bool)> = ends.iter().take(threads).collect();
-    let hangs = |(end, acknowledged): &(Ended, bool)| {
-        !acknowledged || matches!(end, Ended::Halted(halt) if halt.kind == HaltKind::PeerLost)
-    };
+    let hangs = |(end, acknowledged): &(Ended, bool)| !acknowledged || end.lost_peer();
     if ends.len() == threads && ends.iter().any(hangs) {
         // A peer hangs: the threads that talk to it would wait for it to hang up.
         std::mem::forget(guards);

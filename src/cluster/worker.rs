@@ -60,6 +60,9 @@ const SINK_LIMITS: Limits = Limits { records_max: 10_000, bytes_max: 16 << 20 };
 /// How long a worker waits for the others to acknowledge its end.
 const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
+/// The same where one of them is lost, and will not: the rest answer at once.
+const ACKNOWLEDGE_LOST: Duration = Duration::from_secs(1);
+
 /// What a start reports to its worker.
 enum News {
     Claimed(Vec<(KeyGroup, Incarnation)>),
@@ -128,9 +131,9 @@ impl Run {
             self.pulse.iter_mut().for_each(Pulse::close);
             self.ended = Some((end, Instant::now()));
         }
-        let heard = |since: Instant| self.control.is_done() || since.elapsed() >= ACKNOWLEDGE;
         let (end, since) = self.ended.as_ref()?;
-        heard(*since).then(|| end.clone())
+        let wait = if end.lost_peer() { ACKNOWLEDGE_LOST } else { ACKNOWLEDGE };
+        (self.control.is_done() || since.elapsed() >= wait).then(|| end.clone())
     }
 }
 
@@ -341,6 +344,11 @@ fn tell_halt(control: &mut Control, worker: &Worker, halt: Halt) {
 }
 
 impl Ended {
+    /// Whether a process is lost: nothing may wait for it.
+    pub(super) fn lost_peer(&self) -> bool {
+        matches!(self, Ended::Halted(halt) if halt.kind == HaltKind::PeerLost)
+    }
+
     /// A message that came when this worker had ended already.
     fn hear_late(&mut self, message: Message) {
         let Message::Halt(other) = message else { return };

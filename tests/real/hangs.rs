@@ -44,7 +44,7 @@ fn a_stopped_process_ends_its_peers_and_itself_when_it_wakes_up() {
     }
     // It wakes up in the middle of what the next ones do.
     let mut next = run_cluster(&job, 2, 1, &["--until-end"]);
-    stored_more(&job, &mut next[0], events / 4);
+    stored_more(&job, &mut next[0], 1_000);
     stopped.signal("CONT");
     let ended = stopped.wait(Duration::from_secs(60));
     assert!(matches!(ended.code, Some(75 | 76)), "{:?}:\n{}", ended.code, ended.log);

@@ -41,6 +41,7 @@ mod simulated;
 // The tests.
 mod audit;
 mod exchange;
+mod flood;
 mod liars;
 mod panics;
 mod reset;
