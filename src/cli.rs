@@ -24,7 +24,7 @@ mod worlds;
 pub use incident::Reporter;
 pub use last_words::end_on_panic;
 
-use crate::operator::planted::Planted;
+use crate::cluster::{self, Cluster, Ended, Job, Signals};
 use args::{Arguments, Verb};
 use clap::Parser;
 use std::ffi::OsString;
@@ -47,6 +47,9 @@ pub mod exit {
     pub const AT_ONCE: u8 = 143;
 }
 
+/// Runs a job until it ends.
+pub type RunJob = fn(Job, &Cluster, &Signals) -> Result<Ended, String>;
+
 /// What main lends to the command line. A clone is the same process.
 #[derive(Clone)]
 pub struct Process {
@@ -56,14 +59,14 @@ pub struct Process {
     pub decided: Arc<AtomicU8>,
     /// Once a job is about to run: who writes the incident report.
     pub reporter: Arc<OnceLock<Reporter>>,
-    /// In tests: what goes wrong with `run`.
-    pub planted: Option<Arc<Planted>>,
+    /// What runs a job: [`cluster::run`], but in tests of what goes wrong.
+    pub run: RunJob,
 }
 
 impl Process {
     /// A process in which nothing runs yet.
     pub fn new(end_now: fn(u8)) -> Process {
-        Process { end_now, decided: Arc::default(), reporter: Arc::default(), planted: None }
+        Process { end_now, decided: Arc::default(), reporter: Arc::default(), run: cluster::run }
     }
 }
 

@@ -6,7 +6,7 @@ use super::load::load_with_hash;
 use super::out::{error_line, line};
 use super::progress::Progress;
 use super::{Process, exit, signals, worlds};
-use crate::cluster::{self, Cluster, Ended, Job, Signals};
+use crate::cluster::{Cluster, Ended, Job, Signals};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use std::path::{Path, PathBuf};
@@ -46,10 +46,7 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
     let reporter = reporter(&job, file, &cluster, args.incident_dir.clone(), process);
     let progress = Progress::start(Arc::clone(&board), format == LogFormat::Json);
     tracing::info!(job = name, workers = cluster.workers, process = cluster.process, "starting");
-    let ended = match &process.planted {
-        Some(planted) => cluster::run_planted(job, Arc::clone(planted), &cluster, &handle),
-        None => cluster::run(job, &cluster, &handle),
-    };
+    let ended = (process.run)(job, &cluster, &handle);
     drop(progress);
     finish(reporter, ended, process)
 }

@@ -90,7 +90,7 @@ impl Pulse {
             process,
             processes,
             heard,
-            watch: (!limit.is_zero()).then(|| Watch::new(process, processes, limit)),
+            watch: (!limit.is_zero()).then(|| Watch::new(process, processes, ms(limit))),
             limit,
             begun: now,
             said: now,
@@ -111,6 +111,10 @@ impl Pulse {
     pub(super) fn close(&mut self) {
         self.input = None;
     }
+}
+
+fn ms(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl First {
@@ -139,7 +143,7 @@ impl First {
         for process in heard {
             watch.heard(usize::try_from(process).unwrap_or(usize::MAX));
         }
-        let lost = watch.look(self.begun.elapsed())?;
+        let lost = watch.look(ms(self.begun.elapsed()))?;
         // Said once.
         self.watch = None;
         let (seconds, line) = (self.limit.as_secs(), lost.saturating_add(1));

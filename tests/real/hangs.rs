@@ -18,7 +18,7 @@ const SLACK: Duration = Duration::from_secs(15);
 #[test]
 fn a_stopped_process_ends_its_peers_and_itself_when_it_wakes_up() {
     let turn = turn();
-    let mut job = Job::new(turn.services, input::full(turn.services), "stopped");
+    let mut job = Job::new(turn.services, input::small(turn.services), "stopped");
     job.peer_silence_s = LIMIT.as_secs();
     let events = job.input.plan.events.len();
     let mut processes = run_cluster(&job, 3, 1, &["--until-end"]);
@@ -57,7 +57,7 @@ fn a_stopped_process_ends_its_peers_and_itself_when_it_wakes_up() {
 #[test]
 fn a_pause_below_the_limit_and_a_pause_of_all_are_no_loss() {
     let turn = turn();
-    let mut job = Job::new(turn.services, input::full(turn.services), "pauses");
+    let mut job = Job::new(turn.services, input::small(turn.services), "pauses");
     job.peer_silence_s = LIMIT.as_secs();
     let mut processes = run_cluster(&job, 2, 1, &["--until-end"]);
     stored_at_least(&job, &mut processes[0], 1_000);

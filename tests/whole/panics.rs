@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use tidegate::cli;
+use tidegate::cluster;
 use tidegate::kafka::mock::MockLogServer;
 use tidegate::model::{Coordinates, Offset, TopicPartition};
 use tidegate::operator::planted::{Fault, Planted};
@@ -18,17 +19,18 @@ const PANICS: &str = "TIDEGATE_TEST_PANICS";
 const TOPIC: &str = "panics";
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Not a test by itself: what a child does.
+/// What a child does. In the other tests' process it has nothing to do.
 #[test]
-#[ignore = "runs in a child process of the other tests"]
 #[allow(clippy::disallowed_methods, reason = "the child ends as the binary does")]
 fn child() {
     let Ok(arguments) = std::env::var(ARGUMENTS) else { return };
     let mut process = cli::Process::new(|code| std::process::exit(i32::from(code)));
     if std::env::var_os(PANICS).is_some() {
-        let at = TopicPartition { topic: 0, partition: 1 };
-        let event = Coordinates { at, offset: Offset(5), index: 0 };
-        process.planted = Some(Planted::new(Fault::Panic, event, "panics/1/5"));
+        process.run = |job, cluster, signals| {
+            let at = TopicPartition { topic: 0, partition: 1 };
+            let event = Coordinates { at, offset: Offset(5), index: 0 };
+            cluster::run_planted(job, Planted::new(Fault::Panic, event, "panics/1/5"), cluster, signals)
+        };
     }
     cli::end_on_panic(&process);
     let code = cli::main_with(arguments.lines().map(Into::into), &process);
@@ -76,7 +78,7 @@ store = "INSERT INTO journal (k) VALUES (:k)"
     fn start(&self, arguments: &[&str], panics: bool) -> Child {
         let all = [&["tidegate", "run", "job.toml"], arguments].concat();
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "panics::child", "--ignored", "--nocapture"]);
+        command.args(["--exact", "panics::child", "--nocapture"]);
         command.current_dir(self.folder.path()).env(ARGUMENTS, all.join("\n")).env_remove(PANICS);
         if panics {
             command.env(PANICS, "1");
