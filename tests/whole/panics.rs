@@ -92,6 +92,7 @@ store = "INSERT INTO journal (k) VALUES (:k)"
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "who sends the records is no client of Tidegate")]
 fn produce(servers: &str) {
     let producer: BaseProducer =
         ClientConfig::new().set("bootstrap.servers", servers).create().expect("a producer");
