@@ -36,7 +36,8 @@ fn a_stopped_process_ends_its_peers_and_itself_when_it_wakes_up() {
         LIMIT.as_secs(),
         took.as_millis()
     ));
-    assert!(took >= LIMIT, "not before its limit: {took:?}");
+    // What was heard last may have been said a second before the stop.
+    assert!(took >= LIMIT - Duration::from_secs(1), "not before its limit: {took:?}");
     for (name, process) in [("", 0), ("-p2", 2)] {
         let incident = job.incident(name);
         assert_eq!(incident["exit_code"], 75, "{incident:#}");
