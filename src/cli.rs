@@ -10,6 +10,7 @@ mod check;
 mod demo;
 mod explain;
 mod incident;
+mod last_words;
 mod load;
 mod logging;
 mod offsets;
@@ -20,10 +21,15 @@ mod signals;
 mod verify;
 mod worlds;
 
+pub use incident::Reporter;
+pub use last_words::end_on_panic;
+
+use crate::cluster::{self, Cluster, Ended, Job, Signals};
 use args::{Arguments, Verb};
 use clap::Parser;
-use std::sync::Arc;
+use std::ffi::OsString;
 use std::sync::atomic::AtomicU8;
+use std::sync::{Arc, OnceLock};
 
 /// Exit codes that are not halts.
 pub mod exit {
@@ -41,17 +47,37 @@ pub mod exit {
     pub const AT_ONCE: u8 = 143;
 }
 
-/// What main lends to the command line.
+/// Runs a job until it ends.
+pub type RunJob = fn(Job, &Cluster, &Signals) -> Result<Ended, String>;
+
+/// What main lends to the command line. A clone is the same process.
+#[derive(Clone)]
 pub struct Process {
     /// Ends the process at once, with this code.
     pub end_now: fn(u8),
     /// Once the job's end is decided: its exit code plus one. A peer that closes its connection after that is no loss.
     pub decided: Arc<AtomicU8>,
+    /// Once a job is about to run: who writes the incident report.
+    pub reporter: Arc<OnceLock<Reporter>>,
+    /// What runs a job: [`cluster::run`], but in tests of what goes wrong.
+    pub run: RunJob,
 }
 
-/// Runs what the arguments ask for.
+impl Process {
+    /// A process in which nothing runs yet.
+    pub fn new(end_now: fn(u8)) -> Process {
+        Process { end_now, decided: Arc::default(), reporter: Arc::default(), run: cluster::run }
+    }
+}
+
+/// Runs what the process's arguments ask for.
 pub fn main(process: &Process) -> u8 {
-    let arguments = match Arguments::try_parse() {
+    main_with(std::env::args_os(), process)
+}
+
+/// Runs what these arguments ask for; the first is the program's name.
+pub fn main_with(arguments: impl IntoIterator<Item = OsString>, process: &Process) -> u8 {
+    let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             // Help and version are errors to clap, and no errors to a user.

@@ -9,6 +9,7 @@
 mod control;
 mod launch;
 mod ledger;
+mod pulse;
 mod reset;
 mod sockets;
 mod start;

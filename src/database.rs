@@ -323,6 +323,20 @@ pub enum ErrorClass {
     Unknown,
 }
 
+impl ErrorClass {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ErrorClass::Outage => "outage",
+            ErrorClass::Contention => "contention",
+            ErrorClass::Reject => "reject",
+            ErrorClass::Misconfigured => "misconfigured",
+            ErrorClass::Rights => "rights",
+            ErrorClass::Unknown => "unknown",
+        }
+    }
+}
+
 /// What the database said, classified.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]

@@ -45,8 +45,8 @@ pub use password::PasswordError;
 pub use settings::{Origin, Setting, VariableUse, render_explain};
 pub use spec::{
     Addition, Content, DatabaseKind, DatabaseSpec, EventSpec, Field, FieldType, JobSpec, LimitsSpec,
-    LookupStep, Meta, Missing, Name, OutageSpec, OutputSpec, Path, RejectRule, RejectsSpec, Secret,
-    SourceSpec, Start, Statement, Step, StoreStep, ValueRef,
+    LookupStep, Meta, Missing, Name, OutageSpec, OutputSpec, Path, RejectBudget, RejectRule, RejectsSpec,
+    Secret, SourceSpec, Start, Statement, Step, StoreStep, ValueRef,
 };
 
 use checker::Checker;

@@ -191,6 +191,22 @@ pub enum LogErrorClass {
     Unknown,
 }
 
+impl LogErrorClass {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LogErrorClass::Outage => "outage",
+            LogErrorClass::Aborted => "aborted",
+            LogErrorClass::Fenced => "fenced",
+            LogErrorClass::PositionGone => "position gone",
+            LogErrorClass::TooLarge => "too large",
+            LogErrorClass::Misconfigured => "misconfigured",
+            LogErrorClass::Rights => "rights",
+            LogErrorClass::Unknown => "unknown",
+        }
+    }
+}
+
 /// What the log said, classified.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]

@@ -24,5 +24,8 @@ pub mod world;
 /// Where positions go when a person moves them.
 pub mod reset;
 
+/// Which process of the cluster has been silent for too long.
+pub mod watch;
+
 /// Why the whole job stops.
 pub mod halt;

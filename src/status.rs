@@ -5,6 +5,7 @@
 //! Fails:     never
 //! Not here:  no decision reads the board
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,6 +68,8 @@ pub struct Board {
     in_flight_bytes: AtomicU64,
     /// Records between the positions and the ends, per worker of this process.
     lag: Vec<AtomicI64>,
+    /// Per topic (by its number in the job) and partition: the next offset, as the ledger has it.
+    positions: Mutex<BTreeMap<(u16, i32), i64>>,
     holds: Mutex<Vec<Hold>>,
     started: Instant,
 }
@@ -104,6 +107,7 @@ impl Board {
             committed: Count::default(),
             in_flight_bytes: AtomicU64::new(0),
             lag: (0..workers).map(|_| AtomicI64::new(0)).collect(),
+            positions: Mutex::default(),
             holds: Mutex::new(Vec::new()),
             started: Instant::now(),
         }
@@ -129,6 +133,17 @@ impl Board {
     /// Bytes in flight.
     pub fn in_flight_bytes(&self) -> u64 {
         self.in_flight_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Writes down that the ledger has this position: the topic's number in the job, the partition, the next offset.
+    pub fn set_position(&self, topic: u16, partition: i32, next: i64) {
+        let mut positions = self.positions.lock().unwrap_or_else(PoisonError::into_inner);
+        positions.insert((topic, partition), next);
+    }
+
+    /// The ledger's positions of the partitions that this process reads.
+    pub fn positions(&self) -> BTreeMap<(u16, i32), i64> {
+        self.positions.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Since the board was made.

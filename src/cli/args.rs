@@ -69,6 +69,9 @@ pub(super) struct RunArgs {
     /// Stop with 0 when everything is handled that the topics held at the start.
     #[arg(long)]
     pub(super) until_end: bool,
+    /// Where a halt leaves its `incident-<job>.json` (`incident-<job>-p<INDEX>.json` of processes behind the first).
+    #[arg(long, value_name = "FOLDER", default_value = ".")]
+    pub(super) incident_dir: PathBuf,
 }
 
 #[derive(Args, Debug)]

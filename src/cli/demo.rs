@@ -83,7 +83,7 @@ fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     let stays = !args.exit && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut demo = Demo::set_up(args.events, asked)?;
     say::introduce(args.events, &demo.folder);
-    let mut job = demo.start_job()?;
+    let mut job = demo.start_job(process)?;
 
     let progress = Progress::start(Arc::clone(&demo.board), false);
     let mut changes = demo.main_act(args.events, &mut job, process)?;
@@ -142,10 +142,12 @@ impl Demo {
     }
 
     /// Starts the job as `run` does.
-    fn start_job(&self) -> Result<Running, Failure> {
-        let checked = load::load(&self.folder.job())?;
+    fn start_job(&self, process: &Process) -> Result<Running, Failure> {
+        let file = self.folder.job();
+        let (checked, sha256) = load::load_with_hash(&file)?;
         let job = worlds::open(checked)?.job(&self.board, false);
         let cluster = Cluster { workers: WORKERS, process: 0, hosts: Vec::new() };
+        run::reporter(&job, (file, sha256), &cluster, ".".into(), process);
         let signals = Signals::default();
         let handle = signals.clone();
         let thread = std::thread::Builder::new()
@@ -194,7 +196,7 @@ impl Demo {
                 feeder.stop();
             }
             meanwhile(early)?;
-            job.must_run(&self.board, process)?;
+            job.must_run(process)?;
             let committed = self.board.committed.get();
             let settled = committed >= feeder.records();
             if feeder.is_finished() && settled && self.board.holding().is_empty() {
@@ -215,7 +217,7 @@ impl Demo {
         job.signals.drain();
         match job.join() {
             Ok(Ended::Drained) => Ok(()),
-            ended => Err(Failure::Job(run::finish("demo", ended, &self.board, process))),
+            ended => Err(Failure::Job(finish(ended, process))),
         }
     }
 
@@ -250,16 +252,21 @@ impl Running {
     }
 
     /// A job that has ended by itself has failed.
-    fn must_run(&mut self, board: &Board, process: &Process) -> Result<(), Failure> {
+    fn must_run(&mut self, process: &Process) -> Result<(), Failure> {
         if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) {
             return Ok(());
         }
         let ended = self.join();
-        Err(Failure::Job(match run::finish("demo", ended, board, process) {
+        Err(Failure::Job(match finish(ended, process) {
             exit::OK => exit::INTERNAL,
             code => code,
         }))
     }
+}
+
+fn finish(ended: Result<Ended, String>, process: &Process) -> u8 {
+    // Set before the job was started.
+    process.reporter.get().map_or(exit::INTERNAL, |reporter| run::finish(reporter, ended, process))
 }
 
 /// The shop's side of the broker: it writes what the job reads, and reads what the job writes.

@@ -5,10 +5,16 @@
 //! Not here:  what is right or wrong (job)
 
 use crate::job::{Checked, check};
+use sha2::{Digest, Sha256};
 use std::path::Path;
 
 /// Loads a job, or says everything that is wrong.
 pub(super) fn load(path: &Path) -> Result<Checked, String> {
+    load_with_hash(path).map(|(checked, _)| checked)
+}
+
+/// The same, and the SHA-256 of the file's bytes in hexadecimal digits.
+pub(super) fn load_with_hash(path: &Path) -> Result<(Checked, String), String> {
     let label = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|error| format!("{label}: cannot be read: {error}"))?;
     let mut checked =
@@ -23,5 +29,5 @@ pub(super) fn load(path: &Path) -> Result<Checked, String> {
             .fill_password(&password)
             .map_err(|error| format!("{label}: database.password_file: {shown}: {error}"))?;
     }
-    Ok(checked)
+    Ok((checked, hex::encode(Sha256::digest(&text))))
 }

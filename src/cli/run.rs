@@ -1,14 +1,15 @@
 //! `run`: a job until it ends.
 
 use super::args::{LogFormat, RunArgs};
-use super::load::load;
+use super::incident::Reporter;
+use super::load::load_with_hash;
 use super::out::{error_line, line};
 use super::progress::Progress;
-use super::{Process, exit, incident, signals, worlds};
-use crate::cluster::{self, Cluster, Ended, Signals};
+use super::{Process, exit, signals, worlds};
+use crate::cluster::{Cluster, Ended, Job, Signals};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -20,8 +21,8 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
             return exit::USAGE;
         }
     };
-    let checked = match load(&args.job) {
-        Ok(checked) => checked,
+    let (checked, sha256) = match load_with_hash(&args.job) {
+        Ok(loaded) => loaded,
         Err(text) => {
             error_line(&text);
             return exit::JOB;
@@ -41,11 +42,33 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
         return exit::INTERNAL;
     }
     let name = job.spec.name.clone();
+    let file = (args.job.clone(), sha256);
+    let reporter = reporter(&job, file, &cluster, args.incident_dir.clone(), process);
     let progress = Progress::start(Arc::clone(&board), format == LogFormat::Json);
     tracing::info!(job = name, workers = cluster.workers, process = cluster.process, "starting");
-    let ended = cluster::run(job, &cluster, &handle);
+    let ended = (process.run)(job, &cluster, &handle);
     drop(progress);
-    finish(&name, ended, &board, process)
+    finish(reporter, ended, process)
+}
+
+/// Who reports a halt of this job: also the hook of panics does, from now on.
+pub(super) fn reporter<'a>(
+    job: &Job,
+    job_file: (PathBuf, String),
+    cluster: &Cluster,
+    folder: PathBuf,
+    process: &'a Process,
+) -> &'a Reporter {
+    process.reporter.get_or_init(|| Reporter {
+        job: job.spec.name.clone(),
+        job_file,
+        topics: job.spec.source.topics.clone(),
+        process: cluster.process,
+        processes: cluster.hosts.len().max(1),
+        workers: cluster.workers,
+        folder,
+        board: Arc::clone(&job.board),
+    })
 }
 
 fn cluster_of(args: &RunArgs) -> Result<Cluster, String> {
@@ -96,7 +119,8 @@ fn hosts_in(file: &Path, processes: usize) -> Result<Vec<String>, String> {
 }
 
 /// What a user is told at the end, and the exit code.
-pub(super) fn finish(name: &str, ended: Result<Ended, String>, board: &Board, process: &Process) -> u8 {
+pub(super) fn finish(reporter: &Reporter, ended: Result<Ended, String>, process: &Process) -> u8 {
+    let (name, board) = (&reporter.job, &reporter.board);
     let halt = match ended {
         Ok(Ended::Drained) => {
             line(&summary(name, board));
@@ -110,7 +134,7 @@ pub(super) fn finish(name: &str, ended: Result<Ended, String>, board: &Board, pr
         Err(text) => Halt::new(HaltKind::Internal, text),
     };
     let code = decide(process, halt.kind.exit_code());
-    incident::report(name, &halt, board);
+    reporter.report(&halt);
     code
 }
 

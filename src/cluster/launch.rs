@@ -5,6 +5,7 @@
 //! Fails:     a cluster that cannot be formed -> an error text; everything later is a halt
 //! Not here:  no process exit (main). A worker that panics is main's matter, too: its panic hook ends the process
 
+use super::pulse::Looks;
 use super::sockets::{Greeting, NoCluster, connect};
 use super::worker::{Shared, run as run_worker};
 use crate::database::Database;
@@ -19,6 +20,7 @@ use crate::status::{Board, World};
 use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 use timely::WorkerConfig;
 use timely::communication::allocator::zero_copy::initialize::initialize_networking_from_sockets;
@@ -84,12 +86,12 @@ pub enum Ended {
 impl Ended {
     /// How a process ended whose workers ended like this: with the first halt, if there was one.
     pub(super) fn of_all(ends: impl IntoIterator<Item = Ended>) -> Ended {
-        let rank = |ended: &Ended| match ended {
-            Ended::Halted(_) => 2,
-            Ended::NotStarted => 1,
-            Ended::Drained => 0,
+        let worse = |one, other| match (one, other) {
+            (Ended::Halted(one), Ended::Halted(other)) => Ended::Halted(one.first_of(other)),
+            (halted @ Ended::Halted(_), _) | (_, halted @ Ended::Halted(_)) => halted,
+            (Ended::NotStarted, _) | (_, Ended::NotStarted) => Ended::NotStarted,
+            (Ended::Drained, Ended::Drained) => Ended::Drained,
         };
-        let worse = |one, other| if rank(&other) > rank(&one) { other } else { one };
         ends.into_iter().reduce(worse).unwrap_or(Ended::Drained)
     }
 }
@@ -138,19 +140,39 @@ fn run_with(
     let runtime = Arc::new(runtime);
     let host = Host::real(Arc::clone(&runtime));
     let shared = Arc::new(Shared { planted, ..share(job, cluster.workers, signals, host) });
-    let guards = match builders(&shared, cluster) {
-        Ok((builders, guard)) => {
-            let run = move |worker: &mut Worker| run_worker(worker, &shared);
-            timely::execute::execute_from(builders, guard, WorkerConfig::default(), run)?
-        }
+    let ended = match builders(&shared, cluster) {
+        Ok((builders, guard)) => run_workers(builders, guard, shared)?,
         Err(NoCluster::Cancelled) => return Ok(Ended::NotStarted),
         Err(NoCluster::Failed(text)) => return Ok(Ended::Halted(Halt::new(HaltKind::Misconfigured, text))),
     };
-    let ends: Vec<Ended> = guards.join().into_iter().collect::<Result<_, String>>()?;
-    let ended = Ended::of_all(ends);
     // A start that is still on its way keeps the runtime under its feet, and ends it when it ends.
     let_go(runtime);
     Ok(ended)
+}
+
+/// Runs the workers, and waits for all of them.
+fn run_workers(
+    builders: Vec<AllocatorBuilder>,
+    guard: Box<dyn Any + Send>,
+    shared: Arc<Shared>,
+) -> Result<Ended, String> {
+    let threads = shared.threads;
+    let (sender, ends) = sync_channel(threads);
+    let run = move |worker: &mut Worker| {
+        // Whoever waits for it is there until every worker has sent its own, or has panicked.
+        let _gone = sender.send(run_worker(worker, &shared));
+    };
+    let guards = timely::execute::execute_from(builders, guard, WorkerConfig::default(), run)?;
+    // Fewer, when one panics: the closure of the last worker takes the channel with it.
+    let ends: Vec<(Ended, bool)> = ends.iter().take(threads).collect();
+    let hangs = |(end, acknowledged): &(Ended, bool)| !acknowledged || end.lost_peer();
+    if ends.len() == threads && ends.iter().any(hangs) {
+        // A peer hangs: the threads that talk to it would wait for it to hang up.
+        std::mem::forget(guards);
+    } else {
+        guards.join().into_iter().collect::<Result<(), String>>()?;
+    }
+    Ok(Ended::of_all(ends.into_iter().map(|(end, _)| end)))
 }
 
 pub(super) fn share(job: Job, threads: usize, signals: &Signals, host: Host) -> Shared {
@@ -162,6 +184,7 @@ pub(super) fn share(job: Job, threads: usize, signals: &Signals, host: Host) -> 
         broker_prober: prober(World::Broker, broker_probe(&job, &host)),
         drain: Arc::clone(&signals.drain),
         threads,
+        looks: Looks::new(threads),
         planted: None,
         host,
         job,

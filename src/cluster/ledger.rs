@@ -37,7 +37,9 @@ impl From<DatabaseError> for Trouble {
             ErrorClass::Reject | ErrorClass::Misconfigured => HaltKind::Misconfigured,
             ErrorClass::Rights => HaltKind::Rights,
         };
-        Trouble::Halt(Halt::new(kind, format!("the ledger cannot be used: {}", error.message)))
+        let halt = Halt::new(kind, format!("the ledger cannot be used: {}", error.message));
+        let (class, code) = (error.class.as_str(), error.code.map(|code| code.to_string()));
+        Trouble::Halt(halt.because(format!("database {class}"), code))
     }
 }
 

@@ -193,7 +193,9 @@ pub(super) fn log_trouble(error: LogError) -> super::ledger::Trouble {
         LogErrorClass::Misconfigured => HaltKind::Misconfigured,
         LogErrorClass::Rights => HaltKind::Rights,
     };
-    Trouble::Halt(Halt::new(kind, error.message))
+    Trouble::Halt(
+        Halt::new(kind, error.message).because(format!("kafka {}", error.class.as_str()), error.code),
+    )
 }
 
 /// The frontier's row of a partition.

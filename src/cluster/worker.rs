@@ -9,6 +9,7 @@
 use super::control::{Control, Message};
 use super::launch::{Ended, Job, outage_limit};
 use super::ledger::{Claims, LedgerClient, owner, position_writer, superseded};
+use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
 use crate::model::{Incarnation, KeyGroup};
@@ -47,6 +48,8 @@ pub(super) struct Shared {
     pub(super) drain: Arc<AtomicBool>,
     /// Workers of this process.
     pub(super) threads: usize,
+    /// How often each of them has looked at what came of its steps.
+    pub(super) looks: Looks,
     /// In tests of the audit.
     pub(super) planted: Option<Arc<Planted>>,
 }
@@ -57,6 +60,9 @@ const SINK_LIMITS: Limits = Limits { records_max: 10_000, bytes_max: 16 << 20 };
 /// How long a worker waits for the others to acknowledge its end.
 const ACKNOWLEDGE: Duration = Duration::from_secs(5);
 
+/// The same where one of them is lost, and will not: the rest answer at once.
+const ACKNOWLEDGE_LOST: Duration = Duration::from_secs(1);
+
 /// What a start reports to its worker.
 enum News {
     Claimed(Vec<(KeyGroup, Incarnation)>),
@@ -64,13 +70,18 @@ enum News {
     Over(Box<Result<Started, Stopped>>),
 }
 
-/// Runs the worker to its end.
-pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
+/// Runs the worker to its end. `true`: every other worker has acknowledged it.
+pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> (Ended, bool) {
     let mut run = Run::begin(worker, shared);
     loop {
         worker.step_or_park(Some(run.pause()));
         if let Some(end) = run.look(worker) {
-            return end;
+            let acknowledged = run.control.is_done();
+            if !acknowledged || end != Ended::Drained {
+                // timely steps a worker until its dataflows are done, and behind a peer that hangs these never are.
+                worker.installed_dataflows().into_iter().for_each(|index| worker.drop_dataflow(index));
+            }
+            return (end, acknowledged);
         }
     }
 }
@@ -78,16 +89,20 @@ pub(super) fn run(worker: &mut Worker, shared: &Arc<Shared>) -> Ended {
 /// A worker between its steps: somebody steps it, and lets this look at what came of the step.
 pub(super) struct Run {
     control: Control,
+    /// None: the job has a single process.
+    pulse: Option<Pulse>,
     life: Life,
     /// How it ended, and since when it waits for the others to hear that.
     ended: Option<(Ended, Instant)>,
 }
 
 impl Run {
-    /// Builds the control dataflow, and lets the start begin.
+    /// Builds the dataflows over which workers speak to each other, and lets the start begin.
     pub(super) fn begin(worker: &mut Worker, shared: &Arc<Shared>) -> Run {
         let control = Control::build(worker);
-        Run { control, life: Life::begin(worker, shared), ended: None }
+        let limit = Duration::from_secs(shared.job.spec.limits.peer_silence_s);
+        let pulse = Pulse::build(worker, &shared.looks, limit);
+        Run { control, pulse, life: Life::begin(worker, shared), ended: None }
     }
 
     /// How long the worker may park.
@@ -97,7 +112,15 @@ impl Run {
 
     /// Looks at everything once; `Some`: the worker has ended, and all others know, or had their time to hear.
     pub(super) fn look(&mut self, worker: &mut Worker) -> Option<Ended> {
-        if self.ended.is_none() {
+        if let Some((end, _)) = &mut self.ended {
+            // What others have asked for in the same moment: in the end all name the same cause.
+            while let Some(message) = self.control.next() {
+                end.hear_late(message);
+            }
+        } else {
+            if let Some(halt) = self.pulse.as_mut().and_then(Pulse::look) {
+                self.life.stop.halt(halt);
+            }
             let end = self.life.look(worker, &mut self.control)?;
             if let (Ended::Halted(_) | Ended::NotStarted, Some(data)) = (&end, self.life.data_index) {
                 // Whole and at once: frontiers freeze where they are.
@@ -105,11 +128,12 @@ impl Run {
             }
             self.life.cancelled.store(true, Ordering::Relaxed);
             self.control.close();
+            self.pulse.iter_mut().for_each(Pulse::close);
             self.ended = Some((end, Instant::now()));
         }
-        let heard = |since: Instant| self.control.is_done() || since.elapsed() >= ACKNOWLEDGE;
         let (end, since) = self.ended.as_ref()?;
-        heard(*since).then(|| end.clone())
+        let wait = if end.lost_peer() { ACKNOWLEDGE_LOST } else { ACKNOWLEDGE };
+        (self.control.is_done() || since.elapsed() >= wait).then(|| end.clone())
     }
 }
 
@@ -190,7 +214,7 @@ impl Life {
             self.stop.halt(Halt::new(HaltKind::Fenced, text));
         }
         if let Some(halt) = self.stop.take() {
-            control.tell(Message::Halt(halt));
+            tell_halt(control, worker, halt);
         }
         if self.shared.drain.load(Ordering::Relaxed) && !self.told_drain {
             self.told_drain = true;
@@ -228,7 +252,7 @@ impl Life {
             News::Over(result) => match *result {
                 Ok(started) => self.build(started, worker),
                 Err(Stopped::Cancelled) => control.tell(Message::Abandon),
-                Err(Stopped::Halt(halt)) => control.tell(Message::Halt(halt)),
+                Err(Stopped::Halt(halt)) => tell_halt(control, worker, halt),
             },
         }
     }
@@ -243,6 +267,9 @@ impl Life {
                 batches,
                 "sent what an earlier run had stored and not sent"
             );
+        }
+        for (at, next) in &started.from {
+            shared.job.board.set_position(at.topic, at.partition, next.0);
         }
         match Decoder::new(&spec.event, spec.output.as_ref(), spec.limits) {
             Ok(decoder) => {
@@ -274,7 +301,7 @@ impl Life {
     }
 
     fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
-        let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted } =
+        let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted, .. } =
             &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
         let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation));
@@ -335,6 +362,28 @@ impl Life {
             stop: stop.clone(),
             planted: planted.clone(),
         }
+    }
+}
+
+fn tell_halt(control: &mut Control, worker: &Worker, halt: Halt) {
+    control.tell(Message::Halt(Halt { worker: Some(worker.index()), ..halt }));
+}
+
+impl Ended {
+    /// Whether a process is lost: nothing may wait for it.
+    pub(super) fn lost_peer(&self) -> bool {
+        matches!(self, Ended::Halted(halt) if halt.kind == HaltKind::PeerLost)
+    }
+
+    /// A message that came when this worker had ended already.
+    fn hear_late(&mut self, message: Message) {
+        let Message::Halt(other) = message else { return };
+        *self = match std::mem::replace(self, Ended::NotStarted) {
+            Ended::Halted(own) => Ended::Halted(own.first_of(other)),
+            Ended::NotStarted => Ended::Halted(other),
+            // All of it is stored, sent and committed: nothing is left to halt.
+            Ended::Drained => Ended::Drained,
+        };
     }
 }
 

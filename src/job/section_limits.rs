@@ -36,13 +36,28 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         let at = section.get("in_flight_bytes").map_or(section.at, |entry| entry.at());
         checker.error(at, &section.key_of("in_flight_bytes"), message, None);
     }
+    let silence = peer_silence(checker, &mut section);
     section.finish(checker);
     let whole = |n: u64| usize::try_from(n).ok();
     Some(LimitsSpec {
         in_flight_bytes: whole(in_flight?)?,
         document_bytes: whole(document?)?,
         document_depth: whole(depth?)?,
+        peer_silence_s: silence?,
     })
+}
+
+/// A process says once a second that it is alive: less than a few of these is no silence.
+fn peer_silence(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<u64> {
+    const LEAST: u64 = 5;
+    let seconds = section.integer_or(checker, "peer_silence_s", &(0..=86_400), 30)?;
+    if (1..LEAST).contains(&seconds) {
+        let at = section.get("peer_silence_s").map_or(section.at, |entry| entry.at());
+        let message = format!("must be 0 (for ever) or at least {LEAST}, got {seconds}");
+        checker.error(at, &section.key_of("peer_silence_s"), message, None);
+        return None;
+    }
+    Some(seconds)
 }
 
 fn size_or(

@@ -2,10 +2,11 @@
 
 use super::checker::Checker;
 use super::choices::either;
-use super::section::{Given, Section};
+use super::section::{Entry, Given, Section};
 use super::section_source::topic;
 use super::suggest::did_you_mean;
-use super::{RejectRule, RejectsSpec};
+use super::{RejectBudget, RejectRule, RejectsSpec};
+use toml::de::DeValue;
 
 const WORDS: [(&str, RejectRule); 3] =
     [("dead_letter", RejectRule::DeadLetter), ("halt", RejectRule::Halt), ("discard", RejectRule::Discard)];
@@ -30,11 +31,7 @@ pub(super) fn read(
     let refused = halt_only(checker, &mut section, "refused");
     let missing_lookup = halt_only(checker, &mut section, "missing_lookup");
     let too_large = halt_only(checker, &mut section, "too_large");
-    section.not_built(
-        checker,
-        "budget",
-        "leave it out: there is no budget, and every reject but the unreadable halts",
-    );
+    let budget = budget(checker, &mut section);
     section.finish(checker);
     let dead_letter_topic = match dead_letter_topic {
         Given::Wrong => return None,
@@ -47,7 +44,49 @@ pub(super) fn read(
         missing_lookup: missing_lookup?,
         too_large: too_large?,
         dead_letter_topic,
+        budget: budget?,
     })
+}
+
+/// The outer `None`: it is wrong.
+fn budget(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<Option<RejectBudget>> {
+    let Some(entry) = section.get("budget") else {
+        checker.default(&section.key_of("budget"), "none", None);
+        return Some(None);
+    };
+    let hint = "such as { share = 0.05, window_s = 60, at_least = 100 }";
+    let mut section = Section::of(checker, &entry, Some(hint.to_owned()))?;
+    let share = section.required(checker, "share", hint).and_then(|entry| share(checker, &entry));
+    let window = section.integer_or(checker, "window_s", &(1..=86_400), 60);
+    let at_least = section.integer_or(checker, "at_least", &(1..=1_000_000), 100);
+    section.finish(checker);
+    let at_least = usize::try_from(at_least?).ok()?;
+    Some(Some(RejectBudget { share_ppm: share?, window_s: window?, at_least }))
+}
+
+/// A share between 0 and 1, in millionths.
+fn share(checker: &mut Checker<'_>, entry: &Entry<'_>) -> Option<u64> {
+    let number = match entry.value.get_ref() {
+        DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
+        DeValue::Integer(integer) => integer.as_str().parse::<f64>().ok(),
+        _ => {
+            checker.wrong_kind(entry, "a share of 1", Some("0.05 is one of twenty".to_owned()));
+            return None;
+        }
+    };
+    let number = number.filter(|number| (0.000_001..=1.0).contains(number));
+    // By its digits: a float becomes no integer without a guess about rounding.
+    let millionths = number.and_then(|number| format!("{:.0}", number * 1e6).parse::<u64>().ok());
+    match (number, millionths) {
+        (Some(number), Some(millionths)) => {
+            checker.given(&entry.key, entry.at(), number.to_string());
+            Some(millionths)
+        }
+        _ => {
+            checker.error(entry.at(), &entry.key, "must be 0.000001 to 1", None);
+            None
+        }
+    }
 }
 
 fn dead_letter_topic(

@@ -341,6 +341,27 @@ pub struct RejectsSpec {
     pub too_large: RejectRule,
     /// `Some` wherever a rule is `dead_letter`.
     pub dead_letter_topic: Option<String>,
+    /// More unreadable records than this halt, whatever their rule; none: there is no bound.
+    pub budget: Option<RejectBudget>,
+}
+
+/// `rejects.budget`: how many unreadable records a worker lets through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RejectBudget {
+    /// `share`, in millionths of the records.
+    pub share_ppm: u64,
+    /// Rejects that are further apart than so many seconds are no flood.
+    pub window_s: u64,
+    /// So many are always let through.
+    pub at_least: usize,
+}
+
+impl RejectBudget {
+    /// The records in a row of which `at_least` are just the share.
+    pub fn records(&self) -> u64 {
+        let at_least = u64::try_from(self.at_least).unwrap_or(u64::MAX);
+        at_least.saturating_mul(1_000_000).div_ceil(self.share_ppm.max(1))
+    }
 }
 
 /// `[outage]`
@@ -359,6 +380,8 @@ pub struct LimitsSpec {
     pub document_bytes: usize,
     /// Elements inside elements.
     pub document_depth: usize,
+    /// Seconds for which a process of the cluster may be silent before the others take it for lost; 0: for ever.
+    pub peer_silence_s: u64,
 }
 
 impl fmt::Debug for DatabaseSpec {

@@ -168,7 +168,11 @@ impl Pending {
     fn written(&mut self, written: Written) {
         let positions = self.writing.take().unwrap_or_default();
         match written {
-            Written::Yes => {}
+            Written::Yes => {
+                for (at, next) in positions {
+                    self.setup.board.set_position(at.topic, at.partition, next.0);
+                }
+            }
             Written::NotNow => {
                 for (at, next) in positions {
                     self.closed.entry(at).or_insert(next);

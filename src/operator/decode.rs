@@ -3,7 +3,8 @@
 //! In:        record @ epoch     Out: event @ the same epoch; for the audit further events of a record, and what is discarded
 //! Holds:     nothing
 //! Order:     as it came
-//! Fails:     unreadable -> the job's rule: dead letter (travels on as an event), discard (counted and logged), or halt
+//! Fails:     unreadable -> the job's rule: dead letter (travels on as an event), discard (counted and logged), or halt;
+//!            more of them than `rejects.budget` -> halt
 //! Not here:  no XML (the decoder is handed in), no routing (exchange)
 
 use super::account::{Accounts, Tally, Tap, Way};
@@ -16,12 +17,16 @@ use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use crate::xml::{Decoded, Decoder, join_key};
 use bytes::Bytes;
+use flood::{Flood, TooMany};
 use std::sync::Arc;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use tokio::time::Instant;
+
+mod flood;
 
 /// What decode needs.
 pub struct DecodeSetup {
@@ -60,6 +65,8 @@ pub fn decode<'scope>(
         // A record that halts the job, and all behind it, go no further and keep their epochs open. Were later records
         // handled, their key groups' positions would cover this one, and the next start would skip it.
         let mut unsettled = Vec::new();
+        let mut flood = spec.rejects.budget.map(Flood::new);
+        let begun = Instant::now();
         move |_frontiers| {
             let mut output = output.activate();
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
@@ -73,6 +80,10 @@ pub fn decode<'scope>(
                     let event = read(record, &spec, &mut decoder);
                     if event.at.index > 0 && tap.is_on() {
                         further.add(event.at, epoch);
+                    }
+                    if let Some(halt) = flood_of(flood.as_mut(), &event, begun, &spec) {
+                        unsettled.extend(capability.retain_least(0));
+                        return stop.halt(halt);
                     }
                     match (&event.body, spec.rejects.unreadable) {
                         (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),
@@ -128,6 +139,28 @@ fn body_of(record: &Record, decoder: &mut Decoder, keyed_by_kafka: bool) -> Resu
     Ok((key, Body::Readable { values, marks }))
 }
 
+/// A halt where this record is an unreadable one too many.
+fn flood_of(flood: Option<&mut Flood>, event: &Event, begun: Instant, spec: &JobSpec) -> Option<Halt> {
+    let flood = flood?;
+    let Body::Unreadable(reason) = &event.body else {
+        flood.readable();
+        return None;
+    };
+    // A single one halts by its rule, which says more.
+    if spec.rejects.unreadable == RejectRule::Halt {
+        return None;
+    }
+    let TooMany { rejects, records } = flood.reject(begun.elapsed())?;
+    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset);
+    let text = format!(
+        "{rejects} of the last {records} records that this worker has read cannot be read: more than rejects.budget allows. \
+         The last one is {topic}/{partition}/{offset} ({reason}). So many point to a changed producer or job file: mend it, or \
+         raise the budget, and start again; the job goes on with this very record, and each start counts anew"
+    );
+    let halt = Halt::new(HaltKind::Reject, text).about(Some(event.at));
+    Some(halt.because("reject budget", Some(reason.code.as_str().to_owned())))
+}
+
 fn discard(event: &Event, reason: &Reason, spec: &JobSpec, board: &Board) {
     board.discarded.add(1);
     let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
@@ -143,4 +176,6 @@ fn refusal(event: &Event, reason: &Reason, spec: &JobSpec) -> Halt {
              behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again"
         ),
     )
+    .about(Some(event.at))
+    .because("unreadable", Some(reason.code.as_str().to_owned()))
 }

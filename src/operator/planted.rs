@@ -1,4 +1,5 @@
-//! Planted: for tests alone, one event that is lost or doubled on its way. An audit that cannot fail proves nothing.
+//! Planted: for tests alone, one event that is lost or doubled on its way, or that ends or stops the thread which meets it.
+//! An audit that cannot fail proves nothing.
 //!
 //! In:        a stream, or what the sink tells its emitter     Out: the same but for the planted fault
 //! Holds:     the fault until it has happened, once; a batch that is to be sent again until the next one is
@@ -8,7 +9,7 @@ use super::gate::{Outputs, StoredBatch};
 use crate::kafka::ReadRecord;
 use crate::model::{Coordinates, Epoch, Event};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use timely::dataflow::StreamVec;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::Operator;
@@ -20,6 +21,10 @@ pub enum Fault {
     RecordLost,
     /// Between source and decode the record is doubled.
     RecordDoubled,
+    /// Between decode and gate the thread panics.
+    Panic,
+    /// Between decode and gate the thread hangs, until it is released.
+    Hang,
     /// Between decode and gate the event is lost.
     EventLost,
     /// Between gate and sink the event's output, or its dead letter, is lost.
@@ -45,13 +50,36 @@ pub struct Planted {
     source: String,
     happened: AtomicBool,
     kept: Mutex<Option<StoredBatch>>,
+    /// Whether a thread that hangs may go on.
+    released: (Mutex<bool>, Condvar),
 }
 
 impl Planted {
     /// One fault. `event` is one that sends something; `source` is how the header `tidegate-source` names it.
     pub fn new(fault: Fault, event: Coordinates, source: &str) -> Arc<Planted> {
         let (happened, kept) = (AtomicBool::new(false), Mutex::new(None));
-        Arc::new(Planted { fault, event, source: source.to_owned(), happened, kept })
+        let released = (Mutex::new(false), Condvar::new());
+        Arc::new(Planted { fault, event, source: source.to_owned(), happened, kept, released })
+    }
+
+    /// Lets the thread that hangs go on.
+    pub fn release(&self) {
+        *self.released.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.released.1.notify_all();
+    }
+
+    #[allow(clippy::panic, reason = "the panic is the fault that is planted")]
+    fn meet(&self) {
+        match self.fault {
+            Fault::Panic if self.now() => panic!("planted"),
+            Fault::Hang if self.now() => {
+                let mut released = self.released.0.lock().unwrap_or_else(PoisonError::into_inner);
+                while !*released {
+                    released = self.released.1.wait(released).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+            _ => {}
+        }
     }
 
     /// Whether it has gone wrong.
@@ -117,6 +145,9 @@ pub fn in_events<'scope>(
 ) -> StreamVec<'scope, Epoch, Event> {
     edit(events, planted, |planted, list| {
         let at = list.iter().position(|event| event.at == planted.event);
+        if at.is_some() {
+            planted.meet();
+        }
         if let Some(at) = at.filter(|_| planted.fault == Fault::EventLost && planted.now()) {
             list.remove(at);
         }

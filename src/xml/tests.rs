@@ -27,7 +27,12 @@ impl Job {
             prefixes: vec![("u", "urn:u"), ("v", "urn:v"), ("xml", super::scope::XML_URI)],
             event: EventSpec { root: None, key: Vec::new(), fields: Vec::new() },
             additions: Vec::new(),
-            limits: LimitsSpec { in_flight_bytes: 1 << 26, document_bytes: 1 << 20, document_depth: 256 },
+            limits: LimitsSpec {
+                in_flight_bytes: 1 << 26,
+                document_bytes: 1 << 20,
+                document_depth: 256,
+                peer_silence_s: 30,
+            },
         }
     }
 

@@ -3,9 +3,11 @@
 
 use super::input;
 use super::job::Job;
-use super::process::{run, start};
+use super::plan::Unreadable;
+use super::process::{Ended, run, run_cluster, start};
 use super::services::turn;
 use super::verify;
+use super::wait::report;
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(60);
@@ -53,8 +55,18 @@ fn a_rule_that_halts_stops_before_the_unreadable_record_again_and_again() {
         let at = |n: usize| job.input.source(plan.unreadable[n].partition, plan.unreadable[n].offset);
         let named = (0..plan.unreadable.len()).any(|n| ended.log.contains(&at(n)));
         assert!(named, "the message names a record that cannot be read:\n{}", ended.log);
-        let incident = job.dir.path().join(format!("incident-{}.json", job.name));
-        std::fs::remove_file(incident).expect("an incident file was written");
+        let incident = job.incident("");
+        assert_eq!(
+            (&incident["kind"], &incident["exit_code"]),
+            (&"reject".into(), &65.into()),
+            "{incident:#}"
+        );
+        assert_eq!(incident["error"]["class"], "unreadable", "{incident:#}");
+        let stands = |record: &Unreadable| {
+            (&incident["record"]["partition"], &incident["record"]["offset"])
+                == (&record.partition.into(), &record.offset.into())
+        };
+        assert!(plan.unreadable.iter().any(stands), "the record is one that cannot be read: {incident:#}");
         for (partition, committed) in job.input_positions().committed().into_iter().enumerate() {
             let first = plan.unreadable.iter().find(|record| record.partition == partition as i32);
             let first = first.expect("each partition has one").offset;
@@ -65,6 +77,29 @@ fn a_rule_that_halts_stops_before_the_unreadable_record_again_and_again() {
     job.unreadable = "dead_letter";
     run(&job, &["-w", "2", "--until-end"]).expect(0, super::runs::RUN_DEADLINE);
     verify::all(&job);
+}
+
+#[test]
+fn every_process_names_the_same_first_cause() {
+    let turn = turn();
+    let mut job = Job::new(turn.services, input::small(turn.services), "cause");
+    job.unreadable = "halt";
+    let processes = run_cluster(&job, 3, 2, &["--until-end"]);
+    let ends: Vec<Ended> = processes.into_iter().map(|process| process.expect(65, DEADLINE)).collect();
+    let took = ends.iter().map(|ended| ended.took);
+    let apart = took.clone().max().unwrap_or_default() - took.min().unwrap_or_default();
+    report(&format!(
+        "a halt on three processes: {} ms between the first end and the last",
+        apart.as_millis()
+    ));
+    assert!(apart < Duration::from_secs(2), "{apart:?} between the first end and the last");
+    let incidents = ["", "-p1", "-p2"].map(|process| job.incident(process));
+    for (number, incident) in incidents.iter().enumerate() {
+        assert_eq!(incident["process"], number, "{incident:#}");
+        for key in ["kind", "exit_code", "cause", "record", "error", "first_on", "job_file_sha256"] {
+            assert_eq!(incident[key], incidents[0][key], "{key} of process {number}");
+        }
+    }
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub struct Job {
     pub db: String,
     /// `database.deadline_s`
     pub deadline_s: u32,
+    /// `limits.peer_silence_s`
+    pub peer_silence_s: u64,
     /// The rule for unreadable records.
     pub unreadable: &'static str,
     /// The table that the first store writes to.
@@ -40,6 +42,7 @@ impl Job {
             kafka: services.kafka.clone(),
             db: services.db.clone(),
             deadline_s: 30,
+            peer_silence_s: 30,
             schema: format!("tidegate_{name}"),
             output: format!("{name}_out"),
             dead_letters: format!("{name}_dead"),
@@ -75,6 +78,17 @@ impl Job {
         self.place("job.toml", &self.file())
     }
 
+    /// Takes the incident file of a process away: `""` of the first or only one, `"-p1"` of the next.
+    pub fn incident(&self, process: &str) -> serde_json::Value {
+        let path = self.dir.path().join(format!("incident-{}{process}.json", self.name));
+        let text = std::fs::read_to_string(&path).expect("an incident file was written");
+        std::fs::remove_file(path).expect("it is taken away");
+        for secret in ["app@", "no XML at all", "urn:shop:1"] {
+            assert!(!text.contains(secret), "{secret} stands in the incident file:\n{text}");
+        }
+        serde_json::from_str(&text).expect("the incident file is JSON")
+    }
+
     /// Puts a file into the job's folder whole: another process may be reading the one that was there.
     pub fn place(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir.path().join(name);
@@ -105,6 +119,7 @@ impl Job {
 
     fn file(&self) -> String {
         let Job { name, kafka, db, deadline_s, schema, output, dead_letters, unreadable, journal, .. } = self;
+        let silence = self.peer_silence_s;
         let topic = &self.input.topic;
         format!(
             r#"[job]
@@ -159,6 +174,7 @@ attributes = {{ tier = ":customer.tier" }}
 
 [limits]
 in_flight_bytes = "32MiB"
+peer_silence_s = {silence}
 
 [rejects]
 unreadable = "{unreadable}"

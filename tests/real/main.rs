@@ -42,6 +42,7 @@ mod cases;
 mod crashes;
 mod demo;
 mod halts;
+mod hangs;
 mod jobs;
 mod outages;
 mod runs;

@@ -46,6 +46,18 @@ impl Instance {
         Instance::on(Link::new(name, how.seed, Arc::clone(&world.history)), world, name, how, None)
     }
 
+    /// Starts one process of several.
+    pub fn start_process(
+        world: &World,
+        name: &str,
+        how: How,
+        cluster: Cluster,
+        planted: Option<Arc<Planted>>,
+    ) -> Instance {
+        let link = Link::new(name, how.seed, Arc::clone(&world.history));
+        Instance::of(link, world, name, how, cluster, planted)
+    }
+
     /// Starts a job in which something goes wrong.
     pub fn start_planted(world: &World, how: How, planted: Arc<Planted>) -> Instance {
         let link = Link::new("planted", how.seed, Arc::clone(&world.history));
@@ -66,6 +78,18 @@ impl Instance {
     }
 
     fn on(link: Arc<Link>, world: &World, name: &str, how: How, planted: Option<Arc<Planted>>) -> Instance {
+        let cluster = Cluster { workers: how.workers, process: 0, hosts: Vec::new() };
+        Instance::of(link, world, name, how, cluster, planted)
+    }
+
+    fn of(
+        link: Arc<Link>,
+        world: &World,
+        name: &str,
+        how: How,
+        cluster: Cluster,
+        planted: Option<Arc<Planted>>,
+    ) -> Instance {
         link.say(&format!("starts with {} workers", how.workers));
         let log = MemoryLog::new(Arc::clone(&world.broker), world.setup.clone(), Arc::clone(&link), how.log);
         let database = FaultyDatabase::new(world.handle(), Arc::clone(&link), how.database);
@@ -81,7 +105,6 @@ impl Instance {
         let (sender, end) = sync_channel(1);
         let (for_thread, seen) = (signals.clone(), Arc::clone(&link));
         std::thread::spawn(move || {
-            let cluster = Cluster { workers: how.workers, process: 0, hosts: Vec::new() };
             let ended = match planted {
                 Some(planted) => cluster::run_planted(job, planted, &cluster, &for_thread),
                 None => cluster::run(job, &cluster, &for_thread),

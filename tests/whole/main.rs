@@ -41,8 +41,11 @@ mod simulated;
 // The tests.
 mod audit;
 mod exchange;
+mod flood;
 mod liars;
+mod panics;
 mod reset;
 mod seeds;
 mod start;
+mod watch;
 mod zombies;

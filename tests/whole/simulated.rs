@@ -4,6 +4,7 @@
 //! Order:     of all that goes on, drawn from the seed: which worker steps next, how long each call takes, what fails
 //! Not here:  real threads (life): what two threads do to each other in the same nanosecond is found there
 
+mod hold;
 mod idle;
 mod life;
 mod process;

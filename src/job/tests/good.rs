@@ -72,7 +72,12 @@ fn what_is_left_out_has_a_default() {
     );
     assert_eq!(spec.rejects.unreadable, RejectRule::Halt);
     assert_eq!(spec.outage.limit_s, 0);
-    let limits = LimitsSpec { in_flight_bytes: 64 << 20, document_bytes: 1 << 20, document_depth: 256 };
+    let limits = LimitsSpec {
+        in_flight_bytes: 64 << 20,
+        document_bytes: 1 << 20,
+        document_depth: 256,
+        peer_silence_s: 30,
+    };
     assert_eq!(spec.limits, limits);
     assert_eq!(spec.output, None);
     let Step::Store(store) = &spec.database.steps[0] else { panic!() };

@@ -7,12 +7,12 @@
 //!            done or not, and is looked up
 //! Not here:  no retry, no decision (protocol::gate)
 
-use super::outputs::{Looked, OutputSetup, Outputs};
+use super::outputs::{CannotEncode, Looked, OutputSetup, Outputs};
 use super::plan::waves;
 use super::{GateSetup, Queued, Sender};
 use crate::database::{Advance, Database, DatabaseError, ErrorClass, Row, Session};
 use crate::job::{JobSpec, Missing, Statement, Step};
-use crate::model::{BatchNumber, Body, Incarnation, KeyGroup, Timestamp, Value};
+use crate::model::{BatchNumber, Body, Coordinates, Incarnation, KeyGroup, Timestamp, Value};
 use crate::operator::host::Host;
 use crate::operator::prober::Prober;
 use crate::protocol::gate::Transaction;
@@ -108,14 +108,15 @@ fn pause(contended: u32) -> Duration {
 
 /// How a transaction ended that did not commit.
 enum Failure {
-    Database(DatabaseError),
+    /// With the event that it is about, where the engine named it.
+    Database(DatabaseError, Option<Coordinates>),
     Fenced,
     Halt(Halt),
 }
 
 impl From<DatabaseError> for Failure {
     fn from(error: DatabaseError) -> Failure {
-        Failure::Database(error)
+        Failure::Database(error, None)
     }
 }
 
@@ -131,14 +132,14 @@ async fn store(
     let failure = match attempt {
         Ok(Ok(())) => return Report::Stored { lane, outputs: committing.unwrap_or_default() },
         Ok(Err(failure)) => failure,
-        Err(_elapsed) => Failure::Database(no_answer("a transaction", work.deadline)),
+        Err(_elapsed) => no_answer("a transaction", work.deadline).into(),
     };
     // Whatever went wrong, the connection goes: its state is not worth a guess, and contention is rare.
     let dropped = session.take();
-    let error = match failure {
+    let (error, record) = match failure {
         Failure::Fenced => return Report::Fenced { lane },
         Failure::Halt(halt) => return Report::Halt(halt),
-        Failure::Database(error) => error,
+        Failure::Database(error, record) => (error, record),
     };
     if error.class == ErrorClass::Unknown {
         let (code, said) = (error.code, &error.message);
@@ -161,9 +162,9 @@ async fn store(
         }
         (ErrorClass::Reject, _) => {
             drop(dropped);
-            refused_or_fenced(lane, work, transaction, &error).await
+            refused_or_fenced(lane, work, transaction, &error, record).await
         }
-        (class, _) => Report::Halt(refused(class, &error)),
+        (class, _) => Report::Halt(refused(class, &error).about(record)),
     }
 }
 
@@ -174,6 +175,7 @@ async fn refused_or_fenced(
     work: &Work,
     transaction: &Transaction<Queued>,
     error: &DatabaseError,
+    record: Option<Coordinates>,
 ) -> Report {
     let asked = timeout(work.deadline, async {
         let mut session = work.database.connect().await?;
@@ -190,7 +192,7 @@ async fn refused_or_fenced(
     let mine =
         |group, incarnation| rows.iter().any(|row| row.group == group && row.incarnation == incarnation);
     if transaction.batches.iter().all(|batch| mine(batch.group, batch.incarnation)) {
-        Report::Halt(refused(error.class, error))
+        Report::Halt(refused(error.class, error).about(record))
     } else {
         Report::Fenced { lane }
     }
@@ -223,7 +225,7 @@ async fn attempt(
         let (mine, others) = rest.split_at(batch.events.len().min(rest.len()));
         rest = others;
         let made = work.outputs.of_batch(mine);
-        outputs.push(made.map_err(|e| Failure::Halt(Halt::new(HaltKind::Reject, e.to_string())))?);
+        outputs.push(made.map_err(|e| Failure::Halt(unwritable(&e)))?);
     }
     if !session.advance(&advances(work, transaction, &outputs)?).await? {
         return Err(Failure::Fenced);
@@ -328,10 +330,15 @@ fn advances(
 /// Adds to an error which record it is about, where the engine named the row.
 fn blame(work: &Work, mut error: DatabaseError, events: &[Looked<'_>], wave: &[usize]) -> Failure {
     let index = error.row.and_then(|row| wave.get(row)).copied();
-    if let Some(looked) = index.and_then(|index| events.get(index)) {
-        error.message = format!("record {}: {}", work.outputs.source_of(looked.event.at), error.message);
+    let record = index.and_then(|index| events.get(index)).map(|looked| looked.event.at);
+    if let Some(at) = record {
+        error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
     }
-    Failure::Database(error)
+    Failure::Database(error, record)
+}
+
+fn unwritable(error: &CannotEncode) -> Halt {
+    Halt::new(HaltKind::Reject, error.to_string()).about(Some(error.event)).because("unwritable output", None)
 }
 
 fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Halt {
@@ -345,6 +352,8 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
             work.outputs.source_of(looked.event.at)
         ),
     )
+    .about(Some(looked.event.at))
+    .because("missing look-up", None)
 }
 
 fn refused(class: ErrorClass, error: &DatabaseError) -> Halt {
@@ -359,6 +368,7 @@ fn refused(class: ErrorClass, error: &DatabaseError) -> Halt {
         }
     };
     Halt::new(kind, format!("{what}: {}", error.message))
+        .because(format!("database {}", class.as_str()), error.code.map(|code| code.to_string()))
 }
 
 async fn settle(

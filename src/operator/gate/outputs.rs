@@ -85,6 +85,7 @@ pub(super) struct Looked<'a> {
 #[derive(Debug, thiserror::Error)]
 #[error("the output of {at} cannot be written: {why}")]
 pub(super) struct CannotEncode {
+    pub(super) event: Coordinates,
     at: String,
     why: String,
 }
@@ -173,8 +174,11 @@ impl OutputSetup {
                     .collect(),
             })
             .collect();
-        let document = splice(input, marks, &additions)
-            .map_err(|why| CannotEncode { at: self.source_of(event.at), why: why.to_string() })?;
+        let document = splice(input, marks, &additions).map_err(|why| CannotEncode {
+            event: event.at,
+            at: self.source_of(event.at),
+            why: why.to_string(),
+        })?;
         let key = if output.key.is_empty() {
             event.key.clone()
         } else {

@@ -187,8 +187,6 @@ fn trouble(error: LogError, outage: impl FnOnce(String) -> Report) -> Report {
         LogErrorClass::Rights => (HaltKind::Rights, "the Kafka account may not do this"),
         LogErrorClass::PositionGone => (HaltKind::Fenced, "a position of the progress topic is gone"),
     };
-    Report::Halt(Halt::new(
-        kind,
-        format!("{what}: {}; it is stored, and is sent at the next start", error.message),
-    ))
+    let text = format!("{what}: {}; it is stored, and is sent at the next start", error.message);
+    Report::Halt(Halt::new(kind, text).because(format!("kafka {}", error.class.as_str()), error.code))
 }

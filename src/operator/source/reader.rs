@@ -267,5 +267,6 @@ async fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
         LogErrorClass::Misconfigured => HaltKind::Misconfigured,
         LogErrorClass::Rights => HaltKind::Rights,
     };
-    Err(Halt::new(kind, error.message.clone()))
+    let class = format!("kafka {}", error.class.as_str());
+    Err(Halt::new(kind, error.message.clone()).because(class, error.code.clone()))
 }
