@@ -18,6 +18,7 @@ mod out;
 mod progress;
 mod run;
 mod signals;
+mod trouble;
 mod verify;
 mod worlds;
 

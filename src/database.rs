@@ -52,12 +52,31 @@ pub fn ledger_upgrade(kind: &DatabaseKind) -> Vec<String> {
     })
 }
 
-/// What an engine's error code asks for, and a sentence about it for a person; `None`: no table knows the code.
-pub fn explain_code(kind: &DatabaseKind, code: i64) -> Option<(ErrorClass, &'static str)> {
-    match kind {
-        DatabaseKind::MySql { .. } => mysql::classes::explain(code),
-        DatabaseKind::Sqlite { .. } => sqlite::classes::explain(code),
-    }
+/// An error code of an engine, as its table has it.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownCode {
+    /// The engine's number.
+    pub number: i64,
+    /// The engine's name of it.
+    pub name: &'static str,
+    /// What it asks for.
+    pub class: ErrorClass,
+    /// What it means, as a sentence's second half.
+    pub sentence: &'static str,
+    /// What a person does about it.
+    pub advice: &'static str,
+    /// A test provokes it on a real engine; else its class is believed.
+    pub seen: bool,
+}
+
+/// The codes of MySQL and MariaDB, and of the proxies that speak for them.
+pub fn mysql_codes() -> Vec<KnownCode> {
+    mysql::classes::codes()
+}
+
+/// The codes of SQLite.
+pub fn sqlite_codes() -> Vec<KnownCode> {
+    sqlite::classes::codes()
 }
 
 /// A boxed future, so that sessions of different engines are one type.

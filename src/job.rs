@@ -16,6 +16,7 @@ mod checker;
 mod choices;
 mod section;
 mod suggest;
+pub use suggest::nearest;
 mod variables;
 
 mod client_options;

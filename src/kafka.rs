@@ -28,6 +28,7 @@ mod admin;
 mod group;
 
 mod classes;
+pub use classes::{KnownCode, codes};
 mod client;
 pub use client::{OWNED_OPTIONS, check_options};
 mod list;

@@ -43,5 +43,8 @@ pub mod mailbox;
 /// Shared: finds out when something that is out answers again.
 pub mod prober;
 
+/// Shared: tells a refusal that stays from one that passes.
+pub mod refusals;
+
 /// Shared: how an operator asks for a stop.
 pub mod stop;

@@ -42,7 +42,7 @@ pub(super) enum Verb {
     Check(CheckArgs),
     /// Runs a whole job on an embedded broker and SQLite, with a database outage in the middle and a proof at the end.
     Demo(DemoArgs),
-    /// Shows a job's effective settings and where each comes from.
+    /// Shows a job's effective settings and where each comes from; or, with ERROR, what an error means to it.
     Explain(ExplainArgs),
     /// Shows where a job stands, or moves its positions.
     Offsets(OffsetsArgs),
@@ -97,6 +97,12 @@ pub(super) struct DemoArgs {
 pub(super) struct ExplainArgs {
     /// The job file.
     pub(super) job: PathBuf,
+    /// An error code, as a number (1406, -185) or a name (ER_DATA_TOO_LONG, NOT_ENOUGH_REPLICAS, SQLITE_FULL), or an exit code.
+    #[arg(allow_negative_numbers = true)]
+    pub(super) error: Option<String>,
+    /// Give what is known of the error as one JSON object.
+    #[arg(long, requires = "error")]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -8,13 +8,13 @@
 use super::pulse::Looks;
 use super::sockets::{Greeting, NoCluster, connect};
 use super::worker::{Shared, run as run_worker};
-use crate::database::Database;
+use crate::database::{Database, ErrorClass};
 use crate::job::JobSpec;
-use crate::kafka::AsyncLog;
+use crate::kafka::{AsyncLog, LogErrorClass};
 use crate::operator::budget::Budget;
 use crate::operator::host::{Host, let_go};
 use crate::operator::planted::Planted;
-use crate::operator::prober::{Probe, Prober};
+use crate::operator::prober::{Probe, Prober, Said};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
 use std::any::Any;
@@ -209,8 +209,15 @@ fn database_probe(job: &Job) -> Probe {
                 session.probe().await
             });
             match asked.await {
-                Ok(answer) => answer.map_err(|error| error.message),
-                Err(_elapsed) => Err(format!("no answer for {} s", PROBE_DEADLINE.as_secs())),
+                Ok(answer) => answer.map_err(|error| Said {
+                    refuses: match error.class {
+                        ErrorClass::Rights => Some(HaltKind::Rights),
+                        ErrorClass::Misconfigured => Some(HaltKind::Misconfigured),
+                        _ => None,
+                    },
+                    text: error.message,
+                }),
+                Err(_elapsed) => Err(Said::out(format!("no answer for {} s", PROBE_DEADLINE.as_secs()))),
             }
         })
     })
@@ -222,8 +229,15 @@ fn broker_probe(job: &Job, host: &Host) -> Probe {
         let (log, aside) = (Arc::clone(&log), aside.clone());
         Box::pin(async move {
             match aside.run(async move { log.probe(PROBE_DEADLINE).await }).await {
-                Some(answer) => answer.map_err(|error| error.message),
-                None => Err("the probe of the broker ended early".to_owned()),
+                Some(answer) => answer.map_err(|error| Said {
+                    refuses: match error.class {
+                        LogErrorClass::Rights => Some(HaltKind::Rights),
+                        LogErrorClass::Misconfigured => Some(HaltKind::Misconfigured),
+                        _ => None,
+                    },
+                    text: error.message,
+                }),
+                None => Err(Said::out("the probe of the broker ended early")),
             }
         })
     })

@@ -11,10 +11,11 @@ use crate::job::JobSpec;
 use crate::model::{Incarnation, KeyGroup};
 use crate::operator::commit::{Positions, WritePositions, Written};
 use crate::operator::host::Aside;
+use crate::operator::refusals::Refusals;
 use crate::operator::sink::AskOwner;
 use crate::protocol::halt::{Halt, HaltKind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
 use tokio::time::{sleep, timeout};
@@ -49,11 +50,13 @@ const DEADLINE: Duration = Duration::from_secs(10);
 pub(super) struct LedgerClient {
     database: Arc<dyn Database>,
     session: Mutex<Option<Box<dyn Session>>>,
+    /// Of the questions that a running job asks.
+    refusals: std::sync::Mutex<Refusals>,
 }
 
 impl LedgerClient {
     pub(super) fn new(database: Arc<dyn Database>) -> LedgerClient {
-        LedgerClient { database, session: Mutex::new(None) }
+        LedgerClient { database, session: Mutex::new(None), refusals: std::sync::Mutex::default() }
     }
 
     /// Asks once, within a deadline. After any error the session is dropped.
@@ -81,7 +84,7 @@ impl LedgerClient {
             *slot = Some(session);
             Ok(rows)
         });
-        in_time(asked.await)
+        self.believe(in_time(asked.await))
     }
 
     /// `false`: the positions were reset since.
@@ -93,7 +96,20 @@ impl LedgerClient {
             *slot = Some(session);
             Ok(written)
         });
-        in_time(asked.await)
+        self.believe(in_time(asked.await))
+    }
+
+    /// A job that runs does not halt for a refusal that passes: its lanes do not, either.
+    fn believe<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Err(Trouble::Halt(halt)) if refusals.again().is_none() => Err(Trouble::Later(halt.message)),
+            Err(Trouble::Halt(halt)) => Err(Trouble::Halt(halt)),
+            other => {
+                refusals.end();
+                other
+            }
+        }
     }
 
     async fn session(&self, held: Option<Box<dyn Session>>) -> Result<Box<dyn Session>, DatabaseError> {

@@ -6,7 +6,7 @@ pub(super) fn did_you_mean<'c>(word: &str, candidates: impl IntoIterator<Item = 
 }
 
 /// The nearest candidate; of two as near the first.
-pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+pub fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
     const LIKE_ENOUGH: f64 = 0.75;
     // Names are short; a longer word is no slip of the fingers, and comparing costs its square.
     const WORD_CHARS_MAX: usize = 64;

@@ -11,149 +11,240 @@ use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::types::RDKafkaConfRes;
 use std::fmt::Display;
 
+/// An error code of the broker or its client, as the table has it.
+#[derive(Clone, Debug)]
+pub struct KnownCode {
+    /// The protocol's number; negative: the client's own.
+    pub number: i32,
+    /// librdkafka's name.
+    pub name: String,
+    /// What it asks for.
+    pub class: LogErrorClass,
+    /// What it means, as a sentence's second half.
+    pub sentence: &'static str,
+    /// What a person does about it.
+    pub advice: &'static str,
+    /// A test provokes it on a real broker; else its class is believed.
+    pub seen: bool,
+}
+
+/// What is known of some codes.
+struct Known {
+    codes: &'static [(RDKafkaErrorCode, bool)],
+    class: LogErrorClass,
+    sentence: &'static str,
+    advice: &'static str,
+}
+
+fn known(code: RDKafkaErrorCode) -> Option<(&'static Known, bool)> {
+    TABLE.iter().find_map(|row| {
+        let (_, seen) = row.codes.iter().find(|(of, _)| *of == code)?;
+        Some((row, *seen))
+    })
+}
+
 /// What a code asks for, and what it says, as a sentence's second half.
 pub(super) fn meaning(code: RDKafkaErrorCode) -> (LogErrorClass, &'static str) {
-    outage(code)
-        .map(|text| (LogErrorClass::Outage, text))
-        .or_else(|| rights(code).map(|text| (LogErrorClass::Rights, text)))
-        .or_else(|| misconfigured(code).map(|text| (LogErrorClass::Misconfigured, text)))
-        .or_else(|| about_records(code))
-        .unwrap_or((
-            LogErrorClass::Unknown,
-            "the broker or its client gave a code that Tidegate does not know",
-        ))
+    known(code).map_or(
+        (LogErrorClass::Unknown, "the broker or its client gave a code that Tidegate does not know"),
+        |(row, _)| (row.class, row.sentence),
+    )
 }
 
-fn outage(code: RDKafkaErrorCode) -> Option<&'static str> {
-    use RDKafkaErrorCode as C;
-    Some(match code {
-        C::BrokerTransportFailure | C::NetworkException => "the connection to the broker failed",
-        C::AllBrokersDown => "no broker can be reached",
-        C::Resolve => "a broker's host name could not be resolved",
-        C::OperationTimedOut | C::RequestTimedOut | C::TimedOutQueue => "the broker did not answer in time",
-        C::MessageTimedOut => "a record could not be delivered in time",
-        C::SSL => "the TLS connection failed",
-        C::BrokerNotAvailable | C::BrokerDestroy | C::DestroyBroker | C::UnknownBroker => {
-            "the broker is not available"
-        }
-        C::LeaderNotAvailable
-        | C::NotLeaderForPartition
-        | C::ReplicaNotAvailable
-        | C::FencedLeaderEpoch
-        | C::UnknownLeaderEpoch
-        | C::OffsetNotAvailable
-        | C::PreferredLeaderNotAvailable
-        | C::EligibleLeadersNotAvailable
-        | C::ListenerNotFound => "the partition has no leader at the moment",
-        C::WaitingForCoordinator
-        | C::CoordinatorLoadInProgress
-        | C::CoordinatorNotAvailable
-        | C::NotCoordinator
-        | C::TransactionCoordinatorFenced => "the coordinator is not available at the moment",
-        C::ConcurrentTransactions => "a transaction before this one is not finished yet",
-        C::NotEnoughReplicas | C::NotEnoughReplicasAfterAppend | C::ISRInsufficient => {
-            "too few replicas of the partition are in sync"
-        }
-        C::KafkaStorageError | C::LogDirNotFound => "the broker cannot use its disk",
-        C::ThrottlingQuotaExceeded => "the broker's quota is used up",
-        C::UnstableOffsetCommit => "a commit of the group's offsets is not finished yet",
-        C::NotController | C::StaleControllerEpoch | C::StaleBrokerEpoch | C::OperationNotAttempted => {
-            "the cluster is changing its controller"
-        }
-        C::InProgress | C::PreviousInProgress | C::Retry | C::WaitCache | C::Outdated | C::Interrupted => {
-            "the client is busy with an earlier call"
-        }
-        C::QueueFull => "the client's queue is full: the broker takes records too slowly",
-        C::PurgeQueue | C::PurgeInflight => "the record was given up before the broker had confirmed it",
-        C::CriticalSystemResource => "the process lacks threads or memory for a broker client",
-        C::FetchSessionIdNotFound | C::InvalidFetchSessionEpoch | C::RebootstrapRequired => {
-            "the broker has forgotten the connection's session"
-        }
-        // After these a new producer begins anew; nothing of the transaction was committed, or its outcome is asked.
-        C::OutOfOrderSequenceNumber | C::DuplicateSequenceNumber | C::GaplessGuarantee => {
-            "the producer's numbering of records has a gap"
-        }
-        C::UnknownProducerId | C::InvalidProducerIdMapping => "the broker has forgotten the producer",
-        C::InvalidTransactionalState | C::State | C::Fatal => "the transaction is not in a state to go on",
-        C::Inconsistent => "not every record was delivered",
-        _ => return None,
-    })
+/// The table, code by code, by number. Codes that it does not name are left out.
+pub fn codes() -> Vec<KnownCode> {
+    let mut codes: Vec<KnownCode> = native::numbered_codes()
+        .into_iter()
+        .filter_map(|(number, code, name)| {
+            let (row, seen) = known(code)?;
+            let Known { class, sentence, advice, .. } = *row;
+            Some(KnownCode { number, name, class, sentence, advice, seen })
+        })
+        .collect();
+    codes.sort_by_key(|code| code.number);
+    codes
 }
 
-fn rights(code: RDKafkaErrorCode) -> Option<&'static str> {
-    use RDKafkaErrorCode as C;
-    Some(match code {
-        C::TopicAuthorizationFailed => "the account may not use this topic",
-        C::GroupAuthorizationFailed => "the account may not use this consumer group",
-        C::ClusterAuthorizationFailed => "the account may not do this on the cluster",
-        C::TransactionalIdAuthorizationFailed => "the account may not use this transactional id",
-        C::Authentication | C::SaslAuthenticationFailed => "the broker refused the credentials",
-        C::UnsupportedSASLMechanism | C::IllegalSASLState => "the broker refused the way of logging in",
-        C::SecurityDisabled => "the broker has no authorizer",
-        C::DelegationTokenAuthDisabled
-        | C::DelegationTokenNotFound
-        | C::DelegationTokenOwnerMismatch
-        | C::DelegationTokenRequestNotAllowed
-        | C::DelegationTokenAuthorizationFailed
-        | C::DelegationTokenExpired => "the delegation token was refused",
-        _ => return None,
-    })
+/// `Class [Code seen, ...] "sentence" => "advice";`, `seen` where a test provokes the code.
+macro_rules! table {
+    ($($class:ident [$($code:ident $($seen:ident)?),+ $(,)?] $sentence:literal => $advice:literal;)+) => {
+        &[$(Known {
+            codes: &[$((RDKafkaErrorCode::$code, !stringify!($($seen)?).is_empty())),+],
+            class: LogErrorClass::$class,
+            sentence: $sentence,
+            advice: $advice,
+        }),+]
+    };
 }
 
-fn misconfigured(code: RDKafkaErrorCode) -> Option<&'static str> {
-    use RDKafkaErrorCode as C;
-    Some(match code {
-        C::UnknownTopic | C::UnknownTopicOrPartition | C::UnknownTopicId => "the topic does not exist",
-        C::UnknownPartition => "the partition does not exist",
-        C::InvalidTopic => "the topic's name is not allowed, or it is one of the broker's own",
-        C::InvalidPartitions | C::InvalidReplicationFactor | C::InvalidReplicaAssignment => {
-            "the cluster cannot have a topic with so many partitions or replicas"
-        }
-        C::InvalidConfig => "the topic's configuration does not allow it",
-        C::PolicyViolation => "a policy of the cluster refuses it",
-        C::InvalidTransactionTimeout => {
-            "the broker allows no transaction time-out as long as transaction.timeout.ms (see its transaction.max.timeout.ms)"
-        }
-        C::InvalidTimestamp => "a record's timestamp is too far from the broker's clock for this topic",
-        C::InvalidRecord => "the topic refuses the record (a compacted topic takes none without a key)",
-        C::UnsupportedCompressionType | C::BadCompression => "the compression is not supported by both sides",
-        C::UnsupportedVersion | C::UnsupportedFeature | C::UnsupportedForMessageFormat => {
-            "the broker is too old for it"
-        }
-        C::UnknownGroup | C::InvalidGroupId => "the consumer group's name is not allowed",
-        C::UnknownMemberId
-        | C::IllegalGeneration
-        | C::RebalanceInProgress
-        | C::FencedInstanceId
-        | C::FencedMemberEpoch
-        | C::StaleMemberEpoch => {
-            "somebody has subscribed with this consumer group, and while the group has members only they may commit"
-        }
-        C::InvalidArgument | C::NotConfigured | C::InvalidRequest | C::InvalidRequiredAcks => {
-            "a setting is not accepted"
-        }
-        C::NotImplemented => "the client was built without it",
-        _ => return None,
-    })
-}
+const TABLE: &[Known] = table! {
+    Outage [BrokerTransportFailure seen, NetworkException]
+        "the connection to the broker failed"
+        => "bring the broker back; where it stays: source.bootstrap_servers, advertised.listeners, a firewall";
+    Outage [AllBrokersDown]
+        "no broker can be reached"
+        => "bring the brokers back; where it stays: source.bootstrap_servers";
+    Outage [Resolve]
+        "a broker's host name could not be resolved"
+        => "see source.bootstrap_servers, and the name service";
+    Outage [OperationTimedOut seen, RequestTimedOut, TimedOutQueue]
+        "the broker did not answer in time"
+        => "bring it back, or see why it is slow";
+    Outage [MessageTimedOut]
+        "a record could not be delivered in time"
+        => "bring the broker back, or see why it is slow";
+    Outage [SSL]
+        "the TLS connection failed"
+        => "see source.client (ssl.*), and whether the listener speaks TLS";
+    Outage [BrokerNotAvailable, BrokerDestroy, DestroyBroker, UnknownBroker]
+        "the broker is not available"
+        => "bring it back";
+    Outage [
+        LeaderNotAvailable, NotLeaderForPartition, ReplicaNotAvailable, FencedLeaderEpoch, UnknownLeaderEpoch,
+        OffsetNotAvailable, PreferredLeaderNotAvailable, EligibleLeadersNotAvailable, ListenerNotFound,
+    ]
+        "the partition has no leader at the moment"
+        => "nothing during an election; where it stays, bring the partition's brokers back";
+    Outage [
+        WaitingForCoordinator, CoordinatorLoadInProgress, CoordinatorNotAvailable, NotCoordinator,
+        TransactionCoordinatorFenced,
+    ]
+        "the coordinator is not available at the moment"
+        => "nothing; where it stays, see the replicas of __transaction_state and __consumer_offsets";
+    Outage [ConcurrentTransactions]
+        "a transaction before this one is not finished yet"
+        => "nothing; where it stays, read decision 0010 before you end a transaction by hand";
+    Outage [NotEnoughReplicas, NotEnoughReplicasAfterAppend, ISRInsufficient]
+        "too few replicas of the partition are in sync"
+        => "bring the other brokers back, or see min.insync.replicas of the topic";
+    Outage [KafkaStorageError, LogDirNotFound]
+        "the broker cannot use its disk"
+        => "make room on the broker's disk, or repair it";
+    Outage [ThrottlingQuotaExceeded]
+        "the broker's quota is used up"
+        => "raise the quota of the account or the client";
+    Outage [UnstableOffsetCommit]
+        "a commit of the group's offsets is not finished yet"
+        => "nothing";
+    Outage [NotController, StaleControllerEpoch, StaleBrokerEpoch, OperationNotAttempted]
+        "the cluster is changing its controller"
+        => "nothing; where it stays, see the controllers' quorum";
+    Outage [InProgress, PreviousInProgress, Retry, WaitCache, Outdated, Interrupted]
+        "the client is busy with an earlier call"
+        => "nothing";
+    Outage [QueueFull]
+        "the client's queue is full: the broker takes records too slowly"
+        => "see why the broker is slow";
+    Outage [PurgeQueue, PurgeInflight]
+        "the record was given up before the broker had confirmed it"
+        => "nothing: it is sent again";
+    Outage [CriticalSystemResource]
+        "the process lacks threads or memory for a broker client"
+        => "give the process more of them";
+    Outage [FetchSessionIdNotFound, InvalidFetchSessionEpoch, RebootstrapRequired]
+        "the broker has forgotten the connection's session"
+        => "nothing";
+    // After these a new producer begins anew; nothing of the transaction was committed, or its outcome is asked.
+    Outage [OutOfOrderSequenceNumber, DuplicateSequenceNumber, GaplessGuarantee]
+        "the producer's numbering of records has a gap"
+        => "nothing: a new producer begins anew";
+    Outage [UnknownProducerId, InvalidProducerIdMapping]
+        "the broker has forgotten the producer"
+        => "nothing: a new producer begins anew";
+    Outage [InvalidTransactionalState, State, Fatal]
+        "the transaction is not in a state to go on"
+        => "nothing: a new producer begins anew";
+    Outage [Inconsistent]
+        "not every record was delivered"
+        => "nothing; where it stays, see that the topics of the job exist";
 
-fn about_records(code: RDKafkaErrorCode) -> Option<(LogErrorClass, &'static str)> {
-    use RDKafkaErrorCode as C;
-    Some(match code {
-        C::MessageSizeTooLarge | C::InvalidMessageSize | C::MessageBatchTooLarge => (
-            LogErrorClass::TooLarge,
-            "a record is over a size limit: message.max.bytes of the client, max.message.bytes of the topic, or the broker's",
-        ),
-        C::Fenced | C::ProducerFenced | C::InvalidProducerEpoch => (
-            LogErrorClass::Fenced,
-            "the producer is fenced: a newer one has its transactional id, or a transaction outlived its time-out",
-        ),
-        C::AutoOffsetReset | C::OffsetOutOfRange | C::NoOffset | C::LogTruncation => {
-            (LogErrorClass::PositionGone, "the log does not have this position")
-        }
-        _ => return None,
-    })
-}
+    Rights [TopicAuthorizationFailed]
+        "the account may not use this topic"
+        => "allow Read and Describe on inputs, Write and Describe on what the job sends to, both on the progress topic";
+    Rights [GroupAuthorizationFailed]
+        "the account may not use this consumer group"
+        => "allow Read and Describe on the group source.group_id";
+    Rights [ClusterAuthorizationFailed]
+        "the account may not do this on the cluster"
+        => "allow IdempotentWrite (before Kafka 2.8), and Create for the progress topic, or create it";
+    Rights [TransactionalIdAuthorizationFailed]
+        "the account may not use this transactional id"
+        => "allow Write and Describe on the ids that begin with the job's name and a hyphen";
+    Rights [Authentication, SaslAuthenticationFailed]
+        "the broker refused the credentials"
+        => "see source.client (sasl.*)";
+    Rights [UnsupportedSASLMechanism, IllegalSASLState]
+        "the broker refused the way of logging in"
+        => "see source.client (sasl.mechanism, security.protocol)";
+    Rights [SecurityDisabled]
+        "the broker has no authorizer"
+        => "nothing that this job needs asks for one: report it";
+    Rights [
+        DelegationTokenAuthDisabled, DelegationTokenNotFound, DelegationTokenOwnerMismatch,
+        DelegationTokenRequestNotAllowed, DelegationTokenAuthorizationFailed, DelegationTokenExpired,
+    ]
+        "the delegation token was refused"
+        => "renew the token";
+
+    Misconfigured [UnknownTopic, UnknownTopicOrPartition seen, UnknownTopicId]
+        "the topic does not exist"
+        => "create it, or mend the job file";
+    Misconfigured [UnknownPartition]
+        "the partition does not exist"
+        => "see whether the topic was made anew with fewer partitions";
+    Misconfigured [InvalidTopic seen]
+        "the topic's name is not allowed, or it is one of the broker's own"
+        => "mend the job file";
+    Misconfigured [InvalidPartitions, InvalidReplicationFactor, InvalidReplicaAssignment]
+        "the cluster cannot have a topic with so many partitions or replicas"
+        => "create the progress topic by hand: one partition, compacted";
+    Misconfigured [InvalidConfig]
+        "the topic's configuration does not allow it"
+        => "see the topic's configuration";
+    Misconfigured [PolicyViolation]
+        "a policy of the cluster refuses it"
+        => "create the progress topic by hand: one partition, compacted";
+    Misconfigured [InvalidTransactionTimeout seen]
+        "the broker allows no transaction time-out as long as transaction.timeout.ms (see its transaction.max.timeout.ms)"
+        => "lower transaction.timeout.ms in source.client, or raise the broker's limit";
+    Misconfigured [InvalidTimestamp]
+        "a record's timestamp is too far from the broker's clock for this topic"
+        => "widen message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic";
+    Misconfigured [InvalidRecord seen]
+        "the topic refuses the record (a compacted topic takes none without a key)"
+        => "give output.key, or a topic that is not compacted";
+    Misconfigured [UnsupportedCompressionType, BadCompression]
+        "the compression is not supported by both sides"
+        => "see compression.type in source.client and on the topic";
+    Misconfigured [UnsupportedVersion, UnsupportedFeature, UnsupportedForMessageFormat]
+        "the broker is too old for it"
+        => "a broker with transactions: 0.11 or newer";
+    Misconfigured [UnknownGroup, InvalidGroupId]
+        "the consumer group's name is not allowed"
+        => "mend source.group_id";
+    Misconfigured [
+        UnknownMemberId seen, IllegalGeneration, RebalanceInProgress, FencedInstanceId, FencedMemberEpoch,
+        StaleMemberEpoch,
+    ]
+        "somebody has subscribed with this consumer group, and while the group has members only they may commit"
+        => "give the other consumer another group, or this job another source.group_id";
+    Misconfigured [InvalidArgument, NotConfigured, InvalidRequest, InvalidRequiredAcks]
+        "a setting is not accepted"
+        => "see source.client";
+    Misconfigured [NotImplemented]
+        "the client was built without it"
+        => "build with the feature `tls`, or leave the option out";
+
+    TooLarge [MessageSizeTooLarge seen, InvalidMessageSize, MessageBatchTooLarge]
+        "a record is over a size limit: message.max.bytes of the client, max.message.bytes of the topic, or the broker's"
+        => "raise max.message.bytes of the topic; the output is stored, and is sent at the next start";
+    Fenced [Fenced seen, ProducerFenced, InvalidProducerEpoch]
+        "the producer is fenced: a newer one has its transactional id, or a transaction outlived its time-out"
+        => "nothing: where another instance runs, this one ends";
+    PositionGone [AutoOffsetReset seen, OffsetOutOfRange, NoOffset, LogTruncation]
+        "the log does not have this position"
+        => "`tidegate offsets show` and `offsets reset`: records were deleted before they were read, or the topic was made anew";
+};
 
 impl LogError {
     /// An error that no broker named.
@@ -191,6 +282,8 @@ impl LogError {
                 LogErrorClass::Misconfigured,
                 format!("{doing}: the client's options do not go together: {text}"),
             ),
+            // `rdkafka` keeps this code to itself.
+            KafkaError::AdminOp(code) => LogError::by_code(doing, *code, None),
             other => match other.rdkafka_error_code() {
                 Some(code) => LogError::by_code(doing, code, None),
                 None => LogError::of(LogErrorClass::Unknown, format!("{doing}: {other}")),

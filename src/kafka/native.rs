@@ -222,6 +222,12 @@ pub(super) fn code_name(code: RDKafkaErrorCode) -> String {
 
 /// All codes that librdkafka knows, with their names.
 pub(super) fn named_codes() -> Vec<(RDKafkaErrorCode, String)> {
+    numbered_codes().into_iter().map(|(_, code, name)| (code, name)).collect()
+}
+
+/// The same, each with its number.
+#[allow(clippy::as_conversions, reason = "an enum of C: its number has no other way out")]
+pub(super) fn numbered_codes() -> Vec<(i32, RDKafkaErrorCode, String)> {
     let mut descriptions: *const sys::rd_kafka_err_desc = std::ptr::null();
     let mut count = 0_usize;
     // SAFETY: both outputs are valid for writes; the table is static in the library.
@@ -236,7 +242,11 @@ pub(super) fn named_codes() -> Vec<(RDKafkaErrorCode, String)> {
         .filter(|entry| !entry.name.is_null() && !entry.desc.is_null())
         // SAFETY: names in the static table end with a zero byte.
         .map(|entry| {
-            (entry.code.into(), unsafe { CStr::from_ptr(entry.name) }.to_string_lossy().into_owned())
+            (
+                entry.code as i32,
+                entry.code.into(),
+                unsafe { CStr::from_ptr(entry.name) }.to_string_lossy().into_owned(),
+            )
         })
         .collect()
 }

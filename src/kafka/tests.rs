@@ -6,6 +6,7 @@ mod broker;
 pub(super) mod support;
 
 mod classes;
+mod codes;
 mod mock;
 mod outage;
 mod questions;

@@ -271,9 +271,7 @@ impl Shell {
                 self.prober.wait(&self.said, move |answer| {
                     to_me.send(match answer {
                         Answer::Up => Report::Up,
-                        Answer::GaveUp(text) => {
-                            Report::Halt(Halt::new(HaltKind::Outage, format!("database {text}")))
-                        }
+                        Answer::GaveUp(halt) => Report::Halt(halt),
                     });
                 });
             }

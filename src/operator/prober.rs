@@ -3,7 +3,8 @@
 //! In:        "it is out, tell me when it is back", from any operator     Out: one answer to each who asked
 //! Holds:     who waits, since when it is out, and how often it was asked without anything having worked in between
 //! Order:     all who wait are answered at once
-//! Fails:     gives up after the job's limit for outages, where there is one
+//! Fails:     gives up after the job's limit for outages, where there is one; and when the world refuses (rights, a schema
+//!            that does not fit) and goes on refusing: a statement would halt then, too (refusals)
 //!
 //! It also watches what was asked and not answered: a frozen server says nothing, and a person should not have to wait
 //! for a deadline to hear that the job holds.
@@ -15,6 +16,8 @@
 //! disk answers a probe): only `Prober::worked` resets them.
 
 use super::host::{Chance, Host};
+use super::refusals::Refusals;
+use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use crate::status::World;
 use std::collections::BTreeMap;
@@ -25,16 +28,32 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Asks the world once. An error is what it said.
-pub type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
+/// Asks the world once.
+pub type Probe = Box<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), Said>> + Send>> + Send + Sync>;
+
+/// What the world said to a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Its words, for a person.
+    pub text: String,
+    /// It is there and refuses: how a job halts that goes on being refused. `None`: it is out.
+    pub refuses: Option<HaltKind>,
+}
+
+impl Said {
+    /// It is out.
+    pub fn out(text: impl Into<String>) -> Said {
+        Said { text: text.into(), refuses: None }
+    }
+}
 
 /// What those who wait get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It answers again.
     Up,
-    /// It was out for longer than the job allows: how long, and the last thing it said.
-    GaveUp(String),
+    /// It was out for longer than the job allows, or goes on refusing.
+    GaveUp(Halt),
 }
 
 type Waiter = Box<dyn FnOnce(Answer) + Send>;
@@ -174,6 +193,23 @@ impl Prober {
         (bound.mul_f64(self.chance.draw()), over)
     }
 
+    /// Why nobody needs to wait any longer.
+    fn given_up(
+        &self,
+        said: &Said,
+        out_for: Option<Duration>,
+        refused_for: Option<Duration>,
+    ) -> Option<Halt> {
+        let (world, text) = (self.world.as_str(), &said.text);
+        if let Some((kind, refused_for)) = said.refuses.zip(refused_for) {
+            let seconds = refused_for.as_secs();
+            return Some(Halt::new(kind, format!("the {world} has refused for {seconds} s: {text}")));
+        }
+        let seconds = out_for?.as_secs();
+        let text = format!("{world} out for {seconds} s, and outage.limit_s allows no more: {text}");
+        Some(Halt::new(HaltKind::Outage, text))
+    }
+
     fn waits(&self) -> bool {
         !self.lock().waiters.is_empty()
     }
@@ -182,6 +218,7 @@ impl Prober {
 async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
     // The task ends when nobody holds the prober any more; it wakes now and then to see that.
     const LOOK_AROUND: Duration = Duration::from_secs(1);
+    let mut refusals = Refusals::default();
     while let Some(prober) = prober.upgrade() {
         if !prober.waits() {
             prober.look();
@@ -190,14 +227,21 @@ async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
         }
         let (pause, over) = prober.next_pause();
         tokio::time::sleep(pause).await;
-        match probe().await {
+        let answer = probe().await;
+        let refused_for = match &answer {
+            Err(Said { refuses: Some(_), .. }) => refusals.again(),
+            _ => {
+                refusals.end();
+                None
+            }
+        };
+        match answer {
             Ok(()) => prober.answer(&Answer::Up),
             Err(said) => {
-                prober.board.holds(prober.world, &said);
-                if let Some(out_for) = over {
-                    let text =
-                        format!("out for {} s, and outage.limit_s allows no more: {said}", out_for.as_secs());
-                    prober.answer(&Answer::GaveUp(text));
+                prober.board.holds(prober.world, &said.text);
+                if let Some(halt) = prober.given_up(&said, over, refused_for) {
+                    refusals.end();
+                    prober.answer(&Answer::GaveUp(halt));
                 }
             }
         }
@@ -207,6 +251,7 @@ async fn run(prober: std::sync::Weak<Prober>, probe: Probe) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operator::refusals::STAYS_FOR;
 
     #[test]
     fn silence_does_not_hide_what_the_world_has_said() {
@@ -232,5 +277,64 @@ mod tests {
         prober.lock().worked_at = Some(slow);
         prober.look();
         assert_eq!(why(), ["no answer for 3 s"]);
+    }
+    /// What happens to somebody who waits while a world gives these answers, the last one again and again: the answer,
+    /// and after how long.
+    fn waited(limit: Option<Duration>, answers: &[Result<(), Said>]) -> (Answer, Duration) {
+        let answers: Arc<Mutex<Vec<_>>> = Arc::new(Mutex::new(answers.iter().rev().cloned().collect()));
+        let probe: Probe = Box::new(move || {
+            let mut answers = answers.lock().unwrap();
+            let answer = if answers.len() > 1 { answers.pop() } else { answers.last().cloned() };
+            Box::pin(async move { answer.unwrap() })
+        });
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build().unwrap();
+        let wait = async {
+            let host = Host::simulated(7, Arc::new(Notify::new()));
+            let prober = Prober::start(World::Database, limit, Arc::new(Board::new(1)), &host, probe);
+            let (sender, answered) = tokio::sync::oneshot::channel();
+            let began = Instant::now();
+            prober.wait("it is out", move |answer| drop(sender.send(answer)));
+            (answered.await.unwrap(), began.elapsed())
+        };
+        tokio::task::LocalSet::new().block_on(&runtime, wait)
+    }
+
+    fn refuses(kind: HaltKind) -> Result<(), Said> {
+        Err(Said { text: "access denied".to_owned(), refuses: Some(kind) })
+    }
+
+    #[test]
+    fn rights_that_stay_lost_halt_and_are_named() {
+        for kind in [HaltKind::Rights, HaltKind::Misconfigured] {
+            let (answer, after) = waited(None, &[Err(Said::out("refused")), refuses(kind)]);
+            let Answer::GaveUp(halt) = answer else { panic!("{answer:?}") };
+            assert_eq!(halt.kind, kind);
+            assert!(halt.message.contains("the database has refused for 1"), "{halt}");
+            assert!(halt.message.ends_with("s: access denied"), "{halt}");
+            assert!((STAYS_FOR..STAYS_FOR * 2).contains(&after), "{after:?}");
+        }
+    }
+
+    #[test]
+    fn rights_that_come_back_are_waited_for() {
+        let lost: Vec<_> = std::iter::repeat_n(refuses(HaltKind::Rights), 6).collect();
+        let answers = [&lost[..], &[Ok(())]].concat();
+        assert_eq!(waited(None, &answers).0, Answer::Up);
+        // An outage between two rows of refusals: neither is long enough.
+        let out: Vec<_> = std::iter::repeat_n(Err(Said::out("refused")), 8).collect();
+        let answers = [&lost[..], &out, &lost, &out, &lost, &[Ok(())]].concat();
+        let (answer, after) = waited(None, &answers);
+        assert_eq!(answer, Answer::Up);
+        assert!(after > STAYS_FOR, "all of it took {after:?}: the test shows nothing");
+    }
+
+    #[test]
+    fn an_outage_of_any_length_is_no_refusal() {
+        let limit = Duration::from_secs(60);
+        let (answer, after) = waited(Some(limit), &[Err(Said::out("refused"))]);
+        let Answer::GaveUp(halt) = answer else { panic!("{answer:?}") };
+        assert_eq!(halt.kind, HaltKind::Outage);
+        assert!(after >= limit, "{after:?}");
     }
 }

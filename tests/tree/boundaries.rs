@@ -50,7 +50,7 @@ const BETWEEN_OPERATORS: [(&str, &str); 8] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 7] = ["account", "exchange", "host", "budget", "mailbox", "prober", "stop"];
+const SHARED: [&str; 8] = ["account", "exchange", "host", "budget", "mailbox", "prober", "refusals", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {

@@ -1,21 +1,52 @@
 //! What MariaDB alone does: its types, its locks, its errors, and going away. Every code here is provoked for real.
 
 use super::MySql;
+use super::classes::codes;
 use super::session::MySqlSession;
-use crate::database::Advance;
 use crate::database::conformance::fixture::Fixture;
+use crate::database::{Advance, DatabaseError, ErrorClass};
 use crate::job::Step;
 use crate::model::{BatchNumber, Incarnation, KeyGroup};
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
+mod limits;
+
 mod locks;
+
+mod refusals;
 
 mod stores;
 
 mod trouble;
 
 mod types;
+
+/// An error that was provoked on a real server: its code and class, and that the table marks the code as seen.
+fn met(error: &DatabaseError, code: i64, class: ErrorClass) {
+    assert_eq!((error.code, error.class), (Some(code), class), "{error}");
+    assert!(codes().iter().any(|known| known.number == code && known.seen), "mark {code} as seen: {error}");
+}
+
+/// What the table marks as seen, one of these tests provokes.
+#[test]
+fn every_code_that_is_marked_as_seen_is_provoked() {
+    let tests = [
+        include_str!("tests/limits.rs"),
+        include_str!("tests/locks.rs"),
+        include_str!("tests/refusals.rs"),
+        include_str!("tests/trouble.rs"),
+    ];
+    let numbers: std::collections::BTreeSet<i64> = tests
+        .iter()
+        .flat_map(|text| text.split(|c: char| !c.is_ascii_digit()))
+        .filter_map(|number| number.parse().ok())
+        .collect();
+    let marked: Vec<i64> = codes().iter().filter(|code| code.seen).map(|code| code.number).collect();
+    assert!(marked.len() > 80, "{marked:?}");
+    let unproved: Vec<i64> = marked.into_iter().filter(|number| !numbers.contains(number)).collect();
+    assert!(unproved.is_empty(), "no test names {unproved:?}");
+}
 
 async fn session(fixture: &Fixture, steps: Vec<Step>) -> MySqlSession {
     MySql::new(&fixture.spec(steps), "orders").unwrap().open().await.unwrap()

@@ -5,7 +5,7 @@
 //! Fails:     never; what nobody knows is [`ErrorClass::Unknown`]
 //! Not here:  the table of codes (`classes.rs`)
 
-use super::classes::known;
+use super::classes::{Shows, known};
 use crate::database::{DatabaseError, ErrorClass};
 use rusqlite::{Error, ffi};
 
@@ -33,9 +33,9 @@ fn misconfigured(doing: &str, sentence: &str) -> DatabaseError {
 fn engine(doing: &str, error: ffi::Error, text: Option<&str>) -> DatabaseError {
     let code = i64::from(error.extended_code);
     let known = known(code);
-    let class = known.map_or(ErrorClass::Unknown, |row| row.class);
-    let sentence = known.map_or("SQLite answered with a code that is in no table", |row| row.sentence);
-    let shown = match (known.is_some_and(|row| row.shows_text), text) {
+    let class = known.map_or(ErrorClass::Unknown, |row| row.code.class);
+    let sentence = known.map_or("SQLite answered with a code that is in no table", |row| row.code.sentence);
+    let shown = match (known.is_some_and(|row| row.shows == Shows::Text), text) {
         (true, Some(text)) => format!(": {text}"),
         _ => String::new(),
     };

@@ -1,5 +1,6 @@
 //! What SQLite alone does: one file, one writer, no types to speak of.
 
+use super::classes::codes;
 use super::session::SqliteSession;
 use crate::database::conformance::fixture::{Fixture, error, lookup, store, text};
 use crate::database::steps::Steps;
@@ -47,11 +48,8 @@ fn somebody_elses_lock_is_an_outage_and_passes() {
         let other = rusqlite::Connection::open(path(&fixture)).unwrap();
         other.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES (7)").unwrap();
         let locked = error(session.begin().await);
-        assert_eq!(
-            (locked.class, locked.broken, locked.code),
-            (ErrorClass::Outage, false, Some(5)),
-            "{locked}"
-        );
+        met(&locked, 5, ErrorClass::Outage);
+        assert!(!locked.broken, "{locked}");
         assert_eq!(error(session.probe().await).class, ErrorClass::Outage);
         other.execute_batch("COMMIT").unwrap();
         session.probe().await.unwrap();
@@ -120,8 +118,109 @@ fn a_full_file_is_an_outage() {
         session.begin().await.unwrap();
         let full = error(session.store(0, &[vec![Value::Int(10)], vec![Value::Int(1_000_000)]]).await);
         assert_eq!((full.class, full.code, full.row), (ErrorClass::Outage, Some(13), Some(1)), "{full}");
+        met(&full, 13, ErrorClass::Outage);
         session.rollback().await.unwrap();
         assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["0"]);
+    });
+}
+
+/// An error that was provoked: its code and class, and that the table marks the code as seen.
+fn met(error: &DatabaseError, code: i64, class: ErrorClass) {
+    assert_eq!((error.code, error.class), (Some(code), class), "{error}");
+    assert!(codes().iter().any(|known| known.number == code && known.seen), "mark {code} as seen: {error}");
+}
+
+#[test]
+fn every_code_that_is_marked_as_seen_is_provoked() {
+    let text = include_str!("tests.rs");
+    let numbers: Vec<i64> =
+        text.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect();
+    let marked: Vec<i64> = codes().iter().filter(|code| code.seen).map(|code| code.number).collect();
+    assert!(marked.len() > 15, "{marked:?}");
+    let unproved: Vec<&i64> = marked.iter().filter(|number| !numbers.contains(number)).collect();
+    assert!(unproved.is_empty(), "no test names {unproved:?}");
+}
+
+#[test]
+fn constraints_of_many_kinds() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture
+            .sql(
+                "CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT UNIQUE, n INT NOT NULL CHECK (n >= 0));
+                 CREATE TABLE named (k TEXT PRIMARY KEY) WITHOUT ROWID;
+                 CREATE TABLE loose (n INT);
+                 INSERT INTO t VALUES (1, 'SECRET', 0); INSERT INTO named VALUES ('SECRET');
+                 INSERT INTO loose (rowid, n) VALUES (1, 1);",
+            )
+            .await;
+        let reject = ErrorClass::Reject;
+        let cases = [
+            ("INSERT INTO t VALUES (2, 'SECRET', 0)", 2067, reject),
+            ("INSERT INTO t VALUES (1, 'b', 0)", 1555, reject),
+            ("INSERT INTO named VALUES ('SECRET')", 1555, reject),
+            ("INSERT INTO loose (rowid, n) VALUES (1, 2)", 2579, reject),
+            ("INSERT INTO t VALUES (2, 'b', NULL)", 1299, reject),
+            ("INSERT INTO t VALUES (2, 'b', -1)", 275, reject),
+            ("INSERT INTO t VALUES ('SECRET', 'b', 0)", 20, reject),
+            ("INSERT INTO t VALUES (2, zeroblob(2000000000), 0)", 18, reject),
+            ("INSERT INTO nowhere VALUES (1)", 1, ErrorClass::Misconfigured),
+        ];
+        for (sql, code, class) in cases {
+            let mut session = fixture.session(vec![store(sql)]).await;
+            session.begin().await.unwrap();
+            let refused = error(session.store(0, &[Vec::new()]).await);
+            assert_eq!(refused.code, Some(code), "{sql}: {refused}");
+            met(&refused, code, class);
+            assert!(!refused.message.contains("SECRET"), "{refused}");
+            session.rollback().await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn files_that_cannot_be_used() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (raw BLOB); INSERT INTO t VALUES (zeroblob(100000))").await;
+        let steps = || {
+            Arc::new(Steps::new(
+                &fixture.spec(vec![store("INSERT INTO t VALUES (1)"), store("DELETE FROM t")]),
+            ))
+        };
+        let file = Path::new(path(&fixture)).to_owned();
+        let on = |connection| SqliteSession::new(connection, Arc::from("orders"), steps(), Arc::default());
+
+        let connection = super::open(&file).unwrap();
+        connection.pragma_update(None, "query_only", true).unwrap();
+        let mut session = on(connection);
+        let read_only = match session.begin().await {
+            Ok(()) => error(session.store(0, &[Vec::new()]).await),
+            Err(read_only) => read_only,
+        };
+        met(&read_only, 8, ErrorClass::Outage);
+        assert!(read_only.broken);
+        drop(session);
+
+        // Everything behind the first page is overwritten: the tables' rows are gone, the schema is there.
+        let connection = rusqlite::Connection::open(&file).unwrap();
+        connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        drop(connection);
+        let mut bytes = std::fs::read(&file).unwrap();
+        let whole = bytes.clone();
+        bytes[4096..].fill(0xff);
+        std::fs::write(&file, &bytes).unwrap();
+        let mut session = on(super::open(&file).unwrap());
+        session.begin().await.unwrap();
+        let damaged = error(session.store(1, &[Vec::new()]).await);
+        met(&damaged, 11, ErrorClass::Outage);
+        drop(session);
+        std::fs::write(&file, &whole).unwrap();
+        fixture.session(Vec::new()).await.probe().await.unwrap();
+
+        std::fs::write(&file, vec![0x55; 8192]).unwrap();
+        met(&error(fixture.open(Vec::new()).connect().await), 26, ErrorClass::Misconfigured);
+        std::fs::remove_file(&file).unwrap();
+        std::fs::create_dir(&file).unwrap();
+        met(&error(fixture.open(Vec::new()).connect().await), 14, ErrorClass::Outage);
     });
 }
 
@@ -144,6 +243,7 @@ fn rejects_of_many_kinds() {
             session.begin().await.unwrap();
             let refused = error(session.store(0, &[vec![Value::Int(1), Value::Null], row]).await);
             assert_eq!((refused.class, refused.code, refused.row), (ErrorClass::Reject, code, Some(1)), "{refused}");
+            code.into_iter().for_each(|code| met(&refused, code, ErrorClass::Reject));
             assert!(!refused.message.contains("SECRET"), "{refused}");
             assert!(!refused.rolled_back);
             session.rollback().await.unwrap();

@@ -110,6 +110,8 @@ fn pause(contended: u32) -> Duration {
 enum Failure {
     /// With the event that it is about, where the engine named it.
     Database(DatabaseError, Option<Coordinates>),
+    /// No session was to be had.
+    NoSession(DatabaseError),
     Fenced,
     Halt(Halt),
 }
@@ -139,6 +141,10 @@ async fn store(
     let (error, record) = match failure {
         Failure::Fenced => return Report::Fenced { lane },
         Failure::Halt(halt) => return Report::Halt(halt),
+        Failure::NoSession(error) if is_refusal(error.class) => {
+            return Report::Out { lane, said: error.message };
+        }
+        Failure::NoSession(error) => (error, None),
         Failure::Database(error, record) => (error, record),
     };
     if error.class == ErrorClass::Unknown {
@@ -235,20 +241,26 @@ async fn attempt(
     Ok(())
 }
 
+/// Who is not let in has done nothing yet: whether that passes, as it may behind a failover, is for the prober to find out,
+/// which halts the job where it stays.
+fn is_refusal(class: ErrorClass) -> bool {
+    matches!(class, ErrorClass::Rights | ErrorClass::Misconfigured)
+}
+
 /// Begins on the session that is there, or on a new one. A session that has idled may be dead without anybody
 /// having noticed; nothing was sent on it yet, so it is replaced without a word.
 async fn begin<'a>(
     work: &Work,
     slot: &'a mut Option<Box<dyn Session>>,
-) -> Result<&'a mut Box<dyn Session>, DatabaseError> {
+) -> Result<&'a mut Box<dyn Session>, Failure> {
     if let Some(mut session) = slot.take() {
         match session.begin().await {
             Ok(()) => return Ok(slot.insert(session)),
             Err(error) if error.broken => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
-    let mut session = work.database.connect().await?;
+    let mut session = work.database.connect().await.map_err(Failure::NoSession)?;
     session.begin().await?;
     Ok(slot.insert(session))
 }
@@ -379,9 +391,9 @@ async fn settle(
 ) -> Report {
     let asked = timeout(work.deadline, async {
         // Always a new connection: the old one may be the one whose COMMIT is still on its way.
-        let mut session = work.database.connect().await?;
+        let mut session = work.database.connect().await.map_err(Failure::NoSession)?;
         let rows = session.settle(groups).await?;
-        Ok::<_, DatabaseError>((session, rows))
+        Ok::<_, Failure>((session, rows))
     });
     let error = match asked.await {
         Ok(Ok((session, rows))) => {
@@ -389,7 +401,12 @@ async fn settle(
             let rows = rows.into_iter().map(|row| (row.group, row.incarnation, row.batch)).collect();
             return Report::Settled { lane, rows };
         }
-        Ok(Err(error)) => error,
+        Ok(Err(Failure::NoSession(error))) if is_refusal(error.class) => {
+            return Report::Unsettled { lane, said: error.message };
+        }
+        Ok(Err(Failure::Database(error, _) | Failure::NoSession(error))) => error,
+        Ok(Err(Failure::Fenced)) => return Report::Fenced { lane },
+        Ok(Err(Failure::Halt(halt))) => return Report::Halt(halt),
         Err(_elapsed) => no_answer("a look-up of positions", work.deadline),
     };
     match error.class {

@@ -12,6 +12,7 @@ use crate::model::{BatchNumber, KeyGroup};
 use crate::operator::host::Host;
 use crate::operator::mailbox::Sender;
 use crate::operator::prober::Prober;
+use crate::operator::refusals::Refusals;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -91,6 +92,7 @@ async fn serve(
 ) {
     let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
     let mut writer = Some(writer);
+    let mut refusals = Refusals::default();
     while let Some(command) = commands.recv().await {
         let question = prober.ask();
         let report = match command {
@@ -100,8 +102,9 @@ async fn serve(
             }
             Command::Rebuild => {
                 writer = None;
-                match rebuild(&*log, &transactional_id, &ledger_id, &groups).await {
+                match rebuild(&*log, &transactional_id, &ledger_id, &groups, &mut refusals).await {
                     Ok((new, progress)) => {
+                        refusals.end();
                         writer = Some(new);
                         Report::Rebuilt(progress)
                     }
@@ -159,10 +162,19 @@ async fn rebuild(
     id: &str,
     ledger_id: &str,
     groups: &[KeyGroup],
+    refusals: &mut Refusals,
 ) -> Result<Built, Report> {
-    let out = |error: LogError| trouble(error, |said| Report::NotRebuilt { said });
-    let writer = log.writer(id, DEADLINE).await.map_err(out)?;
-    let rows = log.progress(DEADLINE).await.map_err(out)?;
+    let mut out = |error: LogError| {
+        // A broker that comes back may refuse for a moment, as long as it does not know its accounts yet.
+        if error.class != LogErrorClass::Rights {
+            refusals.end();
+        } else if refusals.again().is_none() {
+            return Report::NotRebuilt { said: error.message };
+        }
+        trouble(error, |said| Report::NotRebuilt { said })
+    };
+    let writer = log.writer(id, DEADLINE).await.map_err(&mut out)?;
+    let rows = log.progress(DEADLINE).await.map_err(&mut out)?;
     let mut progress = BTreeMap::new();
     for row in rows.into_iter().filter(|row| groups.contains(&row.group)) {
         if row.ledger_id != ledger_id {

@@ -11,6 +11,7 @@ use crate::model::{NextOffset, TopicPartition};
 use crate::operator::budget::Budget;
 use crate::operator::host::Host;
 use crate::operator::mailbox::Sender;
+use crate::operator::refusals::Refusals;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
 use std::collections::BTreeMap;
@@ -100,6 +101,9 @@ pub(super) fn spawn(setup: ReaderSetup, feed: Sender<Feed>) -> Running {
 type Positions = BTreeMap<TopicPartition, NextOffset>;
 
 const WAIT: Duration = Duration::from_millis(100);
+
+/// How long a broker may take to answer when it is asked whether it is back.
+const PROBE: Duration = Duration::from_secs(1);
 const RECORDS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 512 << 10;
 
@@ -119,10 +123,11 @@ async fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
 
 /// Opens the reader, as often as it takes; none when there is nothing to read or the job stops first.
 async fn open(setup: &ReaderSetup, stopped: &dyn Fn() -> bool) -> Result<Option<Box<dyn AsyncReader>>, Halt> {
+    let mut refusals = Refusals::default();
     while !setup.from.is_empty() && !stopped() {
         match setup.log.reader(&setup.from) {
             Ok(reader) => return Ok(Some(reader)),
-            Err(error) => meet(setup, &error).await?,
+            Err(error) => meet(setup, &error, &mut refusals).await?,
         }
     }
     Ok(None)
@@ -137,6 +142,7 @@ async fn read_on(
     let mut positions: Positions = setup.from.iter().copied().collect();
     let mut given = positions.clone();
     let mut outage = None;
+    let mut refusals = Refusals::default();
     while !stopped() && !reached(setup, &positions) {
         if !setup.budget.wait_for_room(WAIT).await {
             continue;
@@ -145,7 +151,7 @@ async fn read_on(
             Ok(mut records) => {
                 keep_new(&mut records, &mut given);
                 if let Some(since) = outage
-                    && is_over(setup, since, &records).await?
+                    && is_over(setup, since, &records, &mut refusals).await?
                 {
                     outage = None;
                     setup.board.resumes(World::Broker);
@@ -157,7 +163,7 @@ async fn read_on(
             }
             Err(error) => {
                 let since = *outage.get_or_insert_with(Instant::now);
-                meet(setup, &error).await?;
+                meet(setup, &error, &mut refusals).await?;
                 give_up_after(setup, since, &error.message)?;
             }
         }
@@ -200,17 +206,28 @@ fn give_up_after(setup: &ReaderSetup, since: Instant, said: &str) -> Result<(), 
 
 /// Whether the broker is back. The client says nothing while it is out, and nothing when it is back and idle: now and
 /// then it is asked.
-async fn is_over(setup: &ReaderSetup, since: Instant, records: &[ReadRecord]) -> Result<bool, Halt> {
-    const PROBE: Duration = Duration::from_secs(1);
+async fn is_over(
+    setup: &ReaderSetup,
+    since: Instant,
+    records: &[ReadRecord],
+    refusals: &mut Refusals,
+) -> Result<bool, Halt> {
     if !records.is_empty() {
+        refusals.end();
         return Ok(true);
     }
     if since.elapsed() < PROBE {
         return Ok(false);
     }
     match setup.log.probe(PROBE).await {
-        Ok(()) => Ok(true),
-        Err(error) => give_up_after(setup, since, &error.message).map(|()| false),
+        Ok(()) => {
+            refusals.end();
+            Ok(true)
+        }
+        Err(error) => {
+            refused(&error, refusals)?;
+            give_up_after(setup, since, &error.message).map(|()| false)
+        }
     }
 }
 
@@ -256,8 +273,18 @@ fn lag(reader: &dyn AsyncReader, positions: &Positions) -> i64 {
 }
 
 /// What an error means to a reader: ask again, or halt.
-async fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
+async fn meet(setup: &ReaderSetup, error: &LogError, refusals: &mut Refusals) -> Result<(), Halt> {
     let kind = match error.class {
+        LogErrorClass::Rights => match setup.log.probe(PROBE).await {
+            // Not let in: it logs in by itself again and again, and a broker that comes back may refuse that for a moment.
+            Err(said) => {
+                setup.board.holds(World::Broker, &error.message);
+                tokio::time::sleep(WAIT).await;
+                return refused(&said, refusals);
+            }
+            // Let in, and the topic is refused: the client says so once.
+            Ok(()) => HaltKind::Rights,
+        },
         LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::TooLarge => {
             setup.board.holds(World::Broker, &error.message);
             tokio::time::sleep(WAIT).await;
@@ -265,8 +292,22 @@ async fn meet(setup: &ReaderSetup, error: &LogError) -> Result<(), Halt> {
         }
         LogErrorClass::PositionGone | LogErrorClass::Fenced => HaltKind::Fenced,
         LogErrorClass::Misconfigured => HaltKind::Misconfigured,
-        LogErrorClass::Rights => HaltKind::Rights,
     };
     let class = format!("kafka {}", error.class.as_str());
     Err(Halt::new(kind, error.message.clone()).because(class, error.code.clone()))
+}
+
+/// What a probe said while the broker is out: a halt, where it goes on refusing.
+fn refused(said: &LogError, refusals: &mut Refusals) -> Result<(), Halt> {
+    if said.class != LogErrorClass::Rights {
+        refusals.end();
+        return Ok(());
+    }
+    match refusals.again() {
+        None => Ok(()),
+        Some(refused_for) => {
+            let text = format!("the broker has refused for {} s: {}", refused_for.as_secs(), said.message);
+            Err(Halt::new(HaltKind::Rights, text))
+        }
+    }
 }

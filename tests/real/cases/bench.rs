@@ -26,6 +26,8 @@ pub struct Bench {
     pub second: Option<String>,
     pub output: String,
     pub dead_letters: String,
+    /// The job's account on the database; its password is `app`.
+    pub account: String,
     dir: TempDir,
 }
 
@@ -51,6 +53,7 @@ impl Bench {
             second: None,
             output: format!("{name}_out"),
             dead_letters: format!("{name}_dead"),
+            account: "app".to_owned(),
             dir: tempfile::tempdir().expect("a temporary folder"),
             name,
         };
@@ -75,7 +78,7 @@ impl Bench {
     /// Writes the job file. `database`: further lines of that section; `rest`: the sections `event` and `output`, the
     /// steps and whatever else. One key group: everything that the job stores and sends has one order.
     pub fn job(&self, database: &str, rest: &str) {
-        let Bench { kafka, name, schema, input, second, output, dead_letters, .. } = self;
+        let Bench { kafka, name, schema, input, second, output, dead_letters, account, .. } = self;
         let second = second.as_ref().map_or(String::new(), |second| format!(", \"{second}\""));
         let db = &self.services.db;
         let text = format!(
@@ -88,7 +91,7 @@ bootstrap_servers = "{kafka}"
 topics = ["{input}"{second}]
 
 [database]
-url = "mysql://app@{db}/{schema}"
+url = "mysql://{account}@{db}/{schema}"
 password_file = "password"
 {database}
 

@@ -1,6 +1,6 @@
 //! Who waits for whom, and who must not.
 
-use super::{MySql, session, write};
+use super::{MySql, met, session, write};
 use crate::database::conformance::fixture::{Fixture, error, store};
 use crate::database::{DatabaseError, ErrorClass, Session};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, Value};
@@ -24,7 +24,7 @@ fn a_lock_that_is_held_and_a_deadlock_are_contention() {
         two.store(0, &second).await.unwrap();
         two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 1").await.unwrap();
         let waited = error(two.store(0, &first).await);
-        assert_eq!((waited.code, waited.class), (Some(1205), ErrorClass::Contention), "{waited}");
+        met(&waited, 1205, ErrorClass::Contention);
         assert!(!waited.broken && !waited.rolled_back);
         // Crossed: one waits for two, and two asks for what one has.
         two.conn().unwrap().query_drop("SET SESSION innodb_lock_wait_timeout = 20").await.unwrap();
@@ -44,7 +44,7 @@ fn a_lock_that_is_held_and_a_deadlock_are_contention() {
             }
         };
         let deadlock = error(other.and(crossed));
-        assert_eq!((deadlock.code, deadlock.class), (Some(1213), ErrorClass::Contention), "{deadlock}");
+        met(&deadlock, 1213, ErrorClass::Contention);
         assert!(deadlock.rolled_back && !deadlock.broken);
         one.rollback().await.unwrap();
     });
