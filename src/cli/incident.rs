@@ -36,6 +36,7 @@ pub struct Reporter {
 impl Reporter {
     /// Reports a halt.
     pub(super) fn report(&self, halt: &Halt) {
+        let halt = &self.with_job_file(halt);
         let (kind, code) = (halt.kind.as_str(), halt.kind.exit_code());
         tracing::error!(job = self.job, kind, exit = code, "halted: {}", halt.message);
         let json = format!("{:#}\n", self.json(halt));
@@ -49,6 +50,15 @@ impl Reporter {
             }
         }
         error_line(words.trim_end());
+    }
+
+    /// Commands in a cause can be pasted: the place of the job file stands in them.
+    fn with_job_file(&self, halt: &Halt) -> Halt {
+        let path = self.job_file.0.display().to_string();
+        let path = if path.contains(' ') { format!("'{path}'") } else { path };
+        let message =
+            halt.message.replace("tidegate offsets reset JOB ", &format!("tidegate offsets reset {path} "));
+        Halt { message, ..halt.clone() }
     }
 
     /// Processes that share a folder do not share a file.

@@ -76,7 +76,7 @@ fn a_group_that_somebody_moved_is_refused_until_a_side_is_taken() {
     move_group(&bench, 5);
     let found =
         format!("{place}: somebody else has set the consumer group's position to 5, and the ledger's is 20");
-    let commands = ["tidegate offsets reset JOB --to ledger`", "tidegate offsets reset JOB --to group`"];
+    let commands = ["tidegate offsets reset job.toml --to ledger`", "tidegate offsets reset job.toml --to group`"];
     bench.halts(76, &[&found, commands[0], commands[1], "--execute"]);
 
     let shown = reset(&bench, 0, &["--to", "ledger"]);
@@ -126,7 +126,7 @@ fn an_input_topic_that_was_made_anew_is_refused_even_where_it_is_longer() {
     let bench = used(turn.services, "anew");
     make_anew(&bench, &bench.input);
     send(&bench, 100..130);
-    let command = format!("tidegate offsets reset JOB --to earliest --only {}`", bench.input);
+    let command = format!("tidegate offsets reset job.toml --to earliest --only {}`", bench.input);
     bench
         .halts(76, &[&format!("topic {} was made anew", bench.input), "topic with id ", "has id ", &command]);
     reset(&bench, 0, &["--to", "earliest", "--only", &bench.input, "--execute"]);
@@ -168,7 +168,7 @@ fn records_that_retention_deleted_are_stepped_over_by_command_alone() {
     kafka::delete_records_before(&turn.services.kafka, &bench.input, 24);
     let place = format!("{}/0", bench.input);
     let found = format!("{place}: the next position is 20 (the ledger's), but the partition holds 24 to 30");
-    bench.halts(76, &[&found, &format!("tidegate offsets reset JOB --to earliest --only {place}`")]);
+    bench.halts(76, &[&found, &format!("tidegate offsets reset job.toml --to earliest --only {place}`")]);
     reset(&bench, 76, &["--to", "ledger"]);
     reset(&bench, 0, &["--to", "earliest", "--only", &place, "--execute"]);
     bench.run_to_end(0);
@@ -200,7 +200,7 @@ fn a_database_from_an_older_backup_is_refused_until_a_side_is_taken() {
             "Kafka has batch",
             "the ledger's last one with outputs is",
             "put back to an earlier state",
-            "tidegate offsets reset JOB --to ledger`",
+            "tidegate offsets reset job.toml --to ledger`",
         ],
     );
     reset(&bench, 0, &["--to", "ledger", "--execute"]);
