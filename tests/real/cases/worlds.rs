@@ -76,7 +76,8 @@ fn a_group_that_somebody_moved_is_refused_until_a_side_is_taken() {
     move_group(&bench, 5);
     let found =
         format!("{place}: somebody else has set the consumer group's position to 5, and the ledger's is 20");
-    let commands = ["tidegate offsets reset job.toml --to ledger`", "tidegate offsets reset job.toml --to group`"];
+    let commands =
+        ["tidegate offsets reset job.toml --to ledger`", "tidegate offsets reset job.toml --to group`"];
     bench.halts(76, &[&found, commands[0], commands[1], "--execute"]);
 
     let shown = reset(&bench, 0, &["--to", "ledger"]);
