@@ -100,8 +100,16 @@ impl LedgerClient {
     fn believe<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
-            Err(Trouble::Halt(halt)) if refusals.again().is_none() => Err(Trouble::Later(halt.message)),
-            Err(Trouble::Halt(halt)) => Err(Trouble::Halt(halt)),
+            Err(Trouble::Halt(Halt { kind, message })) => Err(match refusals.again() {
+                None => Trouble::Later(message),
+                Some(refused_for) => {
+                    let seconds = refused_for.as_secs();
+                    Trouble::Halt(Halt::new(
+                        kind,
+                        format!("the database has refused for {seconds} s: {message}"),
+                    ))
+                }
+            }),
             other => {
                 refusals.end();
                 other
