@@ -158,16 +158,40 @@ mod tests {
     #[test]
     fn the_answer_is_about_this_job() {
         let checked = job("mysql://a@b/c", "");
-        insta::assert_snapshot!(said(&checked, "er_data_too_long").0, @"");
-        insta::assert_snapshot!(said(&checked, "1040").0, @"");
+        insta::assert_snapshot!(said(&checked, "er_data_too_long").0, @r#"
+        MariaDB and MySQL 1406 ER_DATA_TOO_LONG: the value is longer than its column
+          class: reject (provoked on a real server by a test)
+          this job halts (rejects.refused = "halt"): nothing of its transaction is stored; the next start goes on with that very event
+          exit code: 65
+          you: make the column longer
+        "#);
+        insta::assert_snapshot!(said(&checked, "1040").0, @r#"
+        MariaDB and MySQL 1040 ER_CON_COUNT_ERROR: the server has no connection left (max_connections)
+          class: outage (provoked on a real server by a test)
+          this job holds: it keeps its place, stops reading, and goes on by itself from the very event that met it, however long it takes (outage.limit_s = 0)
+          you: find who keeps so many connections, or raise max_connections
+        "#);
         let limited = job("mysql://a@b/c", "[outage]\nlimit_s = 600\n");
         let (text, _) = said(&limited, "1040");
         assert!(
             text.contains("halts after 600 s (outage.limit_s)") && text.contains("exit code: 69"),
             "{text}"
         );
-        insta::assert_snapshot!(said(&checked, "NOT_ENOUGH_REPLICAS").0, @"");
-        insta::assert_snapshot!(said(&checked, "77").0, @"");
+        insta::assert_snapshot!(said(&checked, "NOT_ENOUGH_REPLICAS").0, @r#"
+        Kafka 19 NOT_ENOUGH_REPLICAS: too few replicas of the partition are in sync
+          class: outage (by the engine's documents)
+          this job holds: it keeps its place, stops reading, and goes on by itself from the very event that met it, however long it takes (outage.limit_s = 0)
+          you: bring the other brokers back, or see min.insync.replicas of the topic
+        "#);
+        insta::assert_snapshot!(said(&checked, "77").0, @r#"
+        Kafka 77 STALE_BROKER_EPOCH: the cluster is changing its controller
+          class: outage (by the engine's documents)
+          this job holds: it keeps its place, stops reading, and goes on by itself from the very event that met it, however long it takes (outage.limit_s = 0)
+          you: nothing; where it stays, see the controllers' quorum
+
+        exit code 77: rights are missing, or credentials are refused
+          a supervisor: do not start it again by itself: somebody has to grant them
+        "#);
     }
 
     #[test]

@@ -103,8 +103,14 @@ impl LedgerClient {
     fn believe<T>(&self, answer: Result<T, Trouble>) -> Result<T, Trouble> {
         let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
         match answer {
-            Err(Trouble::Halt(halt)) if refusals.again().is_none() => Err(Trouble::Later(halt.message)),
-            Err(Trouble::Halt(halt)) => Err(Trouble::Halt(halt)),
+            Err(Trouble::Halt(halt)) => Err(match refusals.again() {
+                None => Trouble::Later(halt.message),
+                Some(refused_for) => {
+                    let seconds = refused_for.as_secs();
+                    let message = format!("the database has refused for {seconds} s: {}", halt.message);
+                    Trouble::Halt(Halt { message, ..halt })
+                }
+            }),
             other => {
                 refusals.end();
                 other

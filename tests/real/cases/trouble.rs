@@ -160,7 +160,7 @@ fn a_schema_that_is_dropped_and_made_anew_is_not_taken_for_the_old_one() {
     bench.run_to_end(78);
     root.run(&format!("CREATE DATABASE {schema} CHARACTER SET utf8mb4"));
     bench.sql().run(TABLE);
-    bench.halts(76, &["tidegate offsets reset"]);
+    bench.halts(76, &["was written under another ledger"]);
     root.try_run(&format!("DROP USER {}", bench.account));
 }
 
