@@ -136,7 +136,7 @@ pub struct ReadRecord {
 /// it must be dropped. Dropping it does not wait for a broker.
 pub trait Writer: Send {
     /// One transaction: begins, sends every record in order and the progress records, waits for every delivery, commits.
-    /// The deadline must be well below the producer's `transaction.timeout.ms` (60 s, if the user sets no other), at which
+    /// The deadline must be well below the producer's `transaction.timeout.ms` (60 s), at which
     /// the broker ends the transaction and fences the writer.
     /// `Ok`: committed. `Aborted`, `TooLarge`: nothing of it will be seen and the writer can be used again (the next
     /// transaction may come back `Aborted` once more). Anything else: the outcome may be unknown: a new writer's

@@ -4,7 +4,7 @@
 //! Holds:     the workers between their steps. Dropping it is what SIGKILL is: nothing of the process goes on
 //! Order:     the caller's; a worker that is not stepped stands still
 //! Fails:     as the workers do
-//! Not here:  no clock and no order of its own: simulations bring both (tests/lives)
+//! Not here:  no clock and no order of its own: simulations bring both (tests/whole/simulated)
 //!
 //! These are the workers that [`super::run`] runs, on the same operators and the same channels between them. What differs
 //! is who calls `step`.

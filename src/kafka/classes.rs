@@ -206,7 +206,7 @@ const TABLE: &[Known] = table! {
         => "create the progress topic by hand: one partition, compacted";
     Misconfigured [InvalidTransactionTimeout seen]
         "the broker allows no transaction time-out as long as transaction.timeout.ms (see its transaction.max.timeout.ms)"
-        => "lower transaction.timeout.ms in source.client, or raise the broker's limit";
+        => "raise transaction.max.timeout.ms of the broker to 60 s at least";
     Misconfigured [InvalidTimestamp]
         "a record's timestamp is too far from the broker's clock for this topic"
         => "widen message.timestamp.before.max.ms and message.timestamp.after.max.ms of the topic";

@@ -52,13 +52,13 @@ const CLASSES: [(Class, &str, &str, &str); 9] = [
     (
         Class::Database(ErrorClass::Misconfigured),
         "the job does not fit the schema, the topics or the servers",
-        "does not start; while it runs it halts at once. Where it is not let in at all, after 10 s of nothing else",
+        "halts as soon as it meets it, at a start or with the first event that needs what is missing (`check` finds that before). Where it is not let in at all, after 10 s of nothing else",
         "78",
     ),
     (
         Class::Database(ErrorClass::Rights),
         "the account may not do this",
-        "does not start; while it runs it halts at once. Where it is not let in at all, after 10 s of nothing else",
+        "halts as soon as it meets it, at a start or with the first event that needs what is missing (`check` finds that before). Where it is not let in at all, after 10 s of nothing else",
         "77",
     ),
     (

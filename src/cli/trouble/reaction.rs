@@ -90,7 +90,7 @@ fn reject(rule: RejectRule, key: &str, left: &str) -> Reaction {
 fn refusal(kind: HaltKind) -> Reaction {
     let stays = STAYS_FOR.as_secs();
     let text = format!(
-        "refuses to start; while it runs it halts, at once where a statement or a record is refused, after {stays} s of nothing \
+        "halts, at a start or while it runs, at once where a statement or a record is refused, after {stays} s of nothing \
          else where it is not let in at all, as after an outage. Nothing is lost: the next start goes on there"
     );
     halts(kind, text)
