@@ -7,8 +7,8 @@
 //! Order:     as in the real ones: offsets with control records, read committed, transactions fenced by epoch; row locks,
 //!            compare-and-set, READ COMMITTED
 //! Fails:     as told, by the classes that the real ones give
-//! Not here:  no simulated clock, no SQL: a store appends a row, a look-up looks into a list. What is slow, large or
-//!            particular to a server is proved on the real one
+//! Not here:  no clock of their own (waits are tokio's, so a test may move it), no SQL: a store appends a
+//!            row, a look-up looks into a list. What is slow, large or particular to a server is proved on the real one
 //!
 //! Each instance of a job gets a link of its own, and through it a [`MemoryLog`] and a [`FaultyDatabase`]. Cutting the
 //! link is what `kill -9` is to the servers: no further call arrives, the connection's open transaction is rolled back,

@@ -1,8 +1,8 @@
 //! Start: everything between "the process runs" and "the first record is read", on a thread of its own per worker.
 //!
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
-//! Order:     0 hold the world against the ledger; 1 claim all key groups, one worker for all; 2 fence every producer that the job may ever have had, then wait
-//!            for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
+//! Order:     0 hold the world against the ledger; 1 claim all key groups, one worker
+//!            for all; 2 fence every producer that the job may ever have had, then wait for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
 //!            the outbox has and Kafka has not; 5 find where to read
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
