@@ -34,6 +34,10 @@ mod value;
 /// How long a statement waits for another process's lock, in milliseconds.
 const BUSY_MS: u64 = 200;
 
+/// Held while a file is opened. The first to open a new file turns it to WAL, for which SQLite wants the file alone
+/// and does not wait: others of this process come after it.
+static OPENING: StdMutex<()> = StdMutex::new(());
+
 /// Prepared statements that a session keeps.
 const CACHED: usize = 64;
 
@@ -93,6 +97,7 @@ impl Database for Sqlite {
 fn open(path: &Path) -> Result<Connection, DatabaseError> {
     let doing = format!("opening sqlite:{}", path.display());
     let fail = |error| error::classify(&doing, error).session_lost();
+    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     let connection = Connection::open(path).map_err(fail)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(fail)?;
     // The journal's mode is kept in the file; setting it again needs no lock.
