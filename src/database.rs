@@ -15,6 +15,11 @@ mod error;
 
 mod ledger;
 
+mod parked;
+pub use parked::{
+    Parked, ParkedAt, ParkedDone, ParkedLeft, ParkedMark, ParkedOutcome, ParkedRow, ParkedState, ParkedWish,
+};
+
 mod steps;
 
 mod mysql;
@@ -95,7 +100,7 @@ pub trait Database: Send + Sync {
 /// transaction is rolled back by the server.
 ///
 /// The futures are not cancel-safe: whoever stops waiting for one drops the session.
-pub trait Session: Send {
+pub trait Session: Parked {
     /// Begins a transaction.
     fn begin(&mut self) -> Pending<'_, ()>;
 

@@ -6,7 +6,7 @@
 
 mod position;
 pub use position::{
-    BatchNumber, Coordinates, Epoch, Incarnation, KeyGroup, NextOffset, Offset, TopicPartition,
+    BatchNumber, Coordinates, Epoch, Incarnation, KeyGroup, KeyId, NextOffset, Offset, TopicPartition,
 };
 
 mod place;

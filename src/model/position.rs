@@ -59,6 +59,11 @@ impl Coordinates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct KeyGroup(pub u32);
 
+/// An ordering key, by its 128-bit hash: what is kept of a key where there may be a million of them. (Two of a million
+/// keys are alike with a chance below 10^-26.)
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct KeyId(pub u128);
+
 /// Counts the batches of one key group, from 1; 0 is "none yet".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BatchNumber(pub u64);

@@ -8,8 +8,9 @@
 //! The hash is part of the ledger's meaning: positions are kept per key group, so it may never change. SipHash 1-3 with
 //! the keys zero.
 
-use crate::model::{Event, KeyGroup, Offset, TopicPartition};
+use crate::model::{Event, KeyGroup, KeyId, Offset, TopicPartition};
 use siphasher::sip::SipHasher13;
+use siphasher::sip128::{Hasher128, SipHasher13 as SipHasher128};
 use std::hash::Hasher;
 
 /// The key group of an ordering key.
@@ -17,6 +18,13 @@ pub fn key_group_of(key: &[u8], key_groups: u32) -> KeyGroup {
     let mut hasher = SipHasher13::new();
     hasher.write(key);
     reduce(hasher.finish(), key_groups)
+}
+
+/// What is kept of an ordering key that is parked. Part of the ledger's meaning, too: it may never change.
+pub fn key_id_of(key: &[u8]) -> KeyId {
+    let mut hasher = SipHasher128::new();
+    hasher.write(key);
+    KeyId(hasher.finish128().as_u128())
 }
 
 /// The key group of a record whose key cannot be read: spread by coordinates, the same at every reading.
@@ -58,6 +66,7 @@ mod tests {
     fn the_hash_is_the_ledgers_for_ever() {
         assert_eq!(key_group_of(b"", 1 << 16), KeyGroup(21292));
         assert_eq!(key_group_of(b"order-1", 1 << 16), KeyGroup(61875));
+        assert_eq!(key_id_of(b"order-1"), KeyId(0));
     }
 
     proptest! {
