@@ -3,8 +3,9 @@
 //! ```text
 //! 1-source --> 2-decode --> (exchange by key group) --> 3-gate --> 4-sink --> 5-commit
 //!    |   ^                                                 ^          |          ^
-//!    |   +-- epochs of the other sources                   +----------+          |
-//!    |                                              Kafka has: outbox rows go    |
+//!    |   +-- epochs of the other sources                |  +----------+          |
+//!    +-- tickets: parked events are to be tried --------+   Kafka has: outbox    |
+//!    |                                                      rows go              |
 //!    +--------------- what each epoch covers ------------------------------------+
 //! ```
 //!
@@ -54,7 +55,7 @@ pub fn build(scope: Scope<'_, Epoch>, setup: Setup) -> Handle<Epoch> {
     let fault = setup.planted.as_ref();
     let read = source(scope, setup.reader, setup.audit.spec.audit, setup.stop);
     let decoded = decode(in_records(read.records, fault), setup.decode);
-    let stored = gate(in_events(decoded.events, fault), setup.gate);
+    let stored = gate(in_events(decoded.events, fault), read.tickets, setup.gate);
     let sunk = sink(in_batches(stored.batches, fault), setup.sink);
     let committed = commit(read.covered, sunk.done, setup.commit);
     let accounts = [read.accounts, decoded.accounts, stored.accounts, sunk.accounts];

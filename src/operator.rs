@@ -43,6 +43,9 @@ pub mod mailbox;
 /// Shared: finds out when something that is out answers again.
 pub mod prober;
 
+/// Shared: when rejects are too many.
+pub mod flood;
+
 /// Shared: tells a refusal that stays from one that passes.
 pub mod refusals;
 

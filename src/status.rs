@@ -58,6 +58,10 @@ pub struct Board {
     pub dead_lettered: Count,
     /// Unreadable records that the job's rule discards.
     pub discarded: Count,
+    /// Events that were refused by the database or the broker, or whose look-up found nothing, whatever became of them.
+    pub refused: Count,
+    /// Events that were parked, those that wait behind another one included.
+    pub parked: Count,
     /// Events that an earlier run had stored already.
     pub skipped: Count,
     /// Database transactions committed.
@@ -102,6 +106,8 @@ impl Board {
             emitted: Count::default(),
             dead_lettered: Count::default(),
             discarded: Count::default(),
+            refused: Count::default(),
+            parked: Count::default(),
             skipped: Count::default(),
             transactions: Count::default(),
             committed: Count::default(),

@@ -13,6 +13,7 @@ use crate::operator::commit::{Positions, WritePositions, Written};
 use crate::operator::host::Aside;
 use crate::operator::refusals::Refusals;
 use crate::operator::sink::AskOwner;
+use crate::operator::source::AskMarks;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -74,7 +75,7 @@ impl LedgerClient {
         in_time(asked.await)
     }
 
-    // The next two are `ask` written out: the compiler cannot see yet that a future with an async closure in it is Send.
+    // The next three are `ask` written out: the compiler cannot see yet that a future with an async closure in it is Send.
 
     async fn positions(&self) -> Result<Vec<PositionRow>, Trouble> {
         let mut slot = self.session.lock().await;
@@ -85,6 +86,17 @@ impl LedgerClient {
             Ok(rows)
         });
         self.believe(in_time(asked.await))
+    }
+
+    async fn marked(&self, groups: &[KeyGroup]) -> Result<Vec<KeyGroup>, Trouble> {
+        let mut slot = self.session.lock().await;
+        let asked = timeout(DEADLINE, async {
+            let mut session = self.session(slot.take()).await?;
+            let marked = session.marked_groups(groups).await?;
+            *slot = Some(session);
+            Ok(marked)
+        });
+        in_time(asked.await)
     }
 
     /// `false`: the positions were reset since.
@@ -179,6 +191,16 @@ pub(super) fn owner(database: Arc<dyn Database>, claims: Claims) -> AskOwner {
                 }
             }
         })
+    })
+}
+
+/// Asks the ledger which of these key groups are marked.
+pub(super) fn marks(database: Arc<dyn Database>, groups: Vec<KeyGroup>) -> AskMarks {
+    let (client, groups) = (Arc::new(LedgerClient::new(database)), Arc::new(groups));
+    Arc::new(move || {
+        let (client, groups) = (Arc::clone(&client), Arc::clone(&groups));
+        // Whatever is wrong with the database is said by those who need it.
+        Box::pin(async move { client.marked(&groups).await.ok() })
     })
 }
 

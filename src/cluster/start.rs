@@ -3,7 +3,7 @@
 //! In:        the job, the log, the database, this worker's number     Out: what the operators begin with
 //! Order:     0 hold the world against the ledger; 1 claim all key groups, one worker
 //!            for all; 2 fence every producer that the job may ever have had, then wait for all workers; 3 ask whether the claims still stand, read the progress topic, then the outbox; 4 send what
-//!            the outbox has and Kafka has not; 5 find where to read
+//!            the outbox has and Kafka has not; 5 find where to read, and which keys are parked
 //! Fails:     an outage is waited for; ledger and log that do not fit together, or a job that does not fit its ledger -> halt
 //! Not here:  what the numbers mean (protocol::recovery)
 //!
@@ -19,6 +19,7 @@
 pub(super) mod claim;
 pub(super) mod first;
 pub(super) mod outbox;
+mod parked;
 mod patience;
 pub(super) mod world;
 
@@ -28,12 +29,12 @@ use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
 use crate::kafka::{AsyncLog, AsyncWriter, LogError};
-use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places, TopicPartition};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, KeyId, NextOffset, Places, TopicPartition};
 use crate::operator::exchange::owns;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::gate::Claimed;
 use crate::protocol::halt::{Halt, HaltKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -63,6 +64,8 @@ pub(super) struct Started {
     pub(super) mark: String,
     /// Batches that the outbox held and this start has sent.
     pub(super) sent_from_outbox: usize,
+    /// Key groups of this worker of which somebody wants parked events tried.
+    pub(super) marked: Vec<KeyGroup>,
 }
 
 /// How long a question to the broker may take at a start, before it is asked again.
@@ -111,12 +114,14 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let (emitter, emitted, sent_from_outbox) = outbox::send(setup, writer, &job, &rows).await?;
     // Only now: a start that refuses has not touched the group.
     world::show(setup, &elsewhere, &job).await?;
-    let claimed = rows.iter().map(|row| claimed(setup, row, &emitted)).collect::<Result<_, Halt>>()?;
+    let parked::Found { mut parked, marked } = parked::find(setup, &rows).await?;
+    let claimed = |row: &PositionRow| claimed(setup, row, &emitted, parked.remove(&row.group));
+    let claimed = rows.iter().map(claimed).collect::<Result<_, Halt>>()?;
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
     let from = first::positions(setup, &partitions, &frontier).await?;
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
     let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
-    Ok(Started { claimed, emitted, emitter, from, until, resets, mark, sent_from_outbox })
+    Ok(Started { claimed, emitted, emitter, from, until, resets, mark, sent_from_outbox, marked })
 }
 
 fn out_of_order() -> Stopped {
@@ -146,6 +151,7 @@ fn claimed(
     setup: &StartSetup,
     row: &PositionRow,
     emitted: &BTreeMap<KeyGroup, BatchNumber>,
+    parked: Option<BTreeSet<KeyId>>,
 ) -> Result<Claimed, Halt> {
     let (places, _strangers) = parse(&row.positions, row.group, &setup.spec)?;
     Ok(Claimed {
@@ -154,6 +160,7 @@ fn claimed(
         batch: row.batch,
         places,
         emitted: emitted.get(&row.group).copied().unwrap_or_default(),
+        parked: parked.unwrap_or_default(),
     })
 }
 

@@ -8,7 +8,7 @@
 
 use super::control::{Control, Message};
 use super::launch::{Ended, Job, outage_limit};
-use super::ledger::{Claims, LedgerClient, owner, position_writer, superseded};
+use super::ledger::{Claims, LedgerClient, marks, owner, position_writer, superseded};
 use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
@@ -16,19 +16,20 @@ use crate::model::{Incarnation, KeyGroup};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
-use crate::operator::decode::DecodeSetup;
-use crate::operator::gate::{Confirmations, GateSetup, OutputSetup};
+use crate::job::JobSpec;
+use crate::operator::decode::{self, DecodeSetup};
+use crate::operator::gate::{Confirmations, GateSetup, OutputSetup, ReadAgain};
 use crate::operator::host::{Host, Stirred};
 use crate::operator::planted::Planted;
 use crate::operator::prober::Prober;
 use crate::operator::sink::SinkSetup;
-use crate::operator::source::ReaderSetup;
+use crate::operator::source::{Marks, ReaderSetup};
 use crate::operator::stop::StopRequest;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::{Limits, Sink};
 use crate::xml::Decoder;
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::Thread;
@@ -271,9 +272,10 @@ impl Life {
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
-        match Decoder::new(&spec.event, spec.output.as_ref(), spec.limits) {
-            Ok(decoder) => {
-                let setup = self.setup(started, decoder, worker.index());
+        let decoder = || Decoder::new(&spec.event, spec.output.as_ref(), spec.limits);
+        match decoder().and_then(|first| Ok((first, decoder()?))) {
+            Ok(decoders) => {
+                let setup = self.setup(started, decoders, worker.index());
                 self.data_index = Some(worker.next_dataflow_index());
                 self.committed =
                     Some(worker.dataflow_named::<u64, _, _>(&spec.name.clone(), |scope| {
@@ -300,13 +302,17 @@ impl Life {
         });
     }
 
-    fn setup(&self, started: Started, decoder: Decoder, index: usize) -> Setup {
+    /// `decoders`: one for 2-decode, one for parked events.
+    fn setup(&self, started: Started, decoders: (Decoder, Decoder), index: usize) -> Setup {
+        let (decoder, again) = decoders;
         let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted, .. } =
             &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
         let claims = started.claimed.iter().map(|claimed| (claimed.group, claimed.incarnation));
         let claims: Claims = Arc::new(claims.collect());
         self.watch_claims(&claims, index);
+        let groups = started.claimed.iter().map(|claimed| claimed.group).collect();
+        let read_again = read_again(spec, again);
         let confirmations = Confirmations::default();
         let connections = usize::try_from(spec.database.connections).unwrap_or(1);
         Setup {
@@ -320,6 +326,7 @@ impl Life {
                 board: Arc::clone(board),
                 worker: index % threads,
                 host: host.clone(),
+                marks: Marks { first: started.marked, ask: marks(Arc::clone(&job.database), groups) },
             },
             decode: DecodeSetup {
                 spec: Arc::clone(spec),
@@ -333,6 +340,8 @@ impl Life {
                 claimed: started.claimed,
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
+                read_again,
+                parked_max: (spec.limits.parked_keys / threads).max(1),
                 prober: Arc::clone(database_prober),
                 host: host.clone(),
                 confirmations: std::rc::Rc::clone(&confirmations),
@@ -363,6 +372,15 @@ impl Life {
             planted: planted.clone(),
         }
     }
+}
+
+/// Reads parked events as 2-decode reads records.
+fn read_again(spec: &Arc<JobSpec>, decoder: Decoder) -> ReadAgain {
+    let (spec, decoder) = (Arc::clone(spec), Mutex::new(decoder));
+    Arc::new(move |record, index| {
+        let mut decoder = decoder.lock().unwrap_or_else(PoisonError::into_inner);
+        Some(decode::read(record, &spec, &mut decoder)).filter(|event| event.at.index == index)
+    })
 }
 
 fn tell_halt(control: &mut Control, worker: &Worker, halt: Halt) {

@@ -11,6 +11,7 @@ const MIB: u64 = 1 << 20;
 /// An output place is kept as 32 bits.
 const DOCUMENT_BYTES: RangeInclusive<u64> = 1024..=1024 * MIB;
 const IN_FLIGHT_BYTES: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
+const PARKED_KEYS: RangeInclusive<u64> = 1..=100_000_000;
 const DOCUMENT_DEPTH: RangeInclusive<u64> = 1..=10_000;
 
 pub(super) fn read_outage(checker: &mut Checker<'_>, root: &mut Section<'_>) -> Option<OutageSpec> {
@@ -37,6 +38,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         checker.error(at, &section.key_of("in_flight_bytes"), message, None);
     }
     let silence = peer_silence(checker, &mut section);
+    let parked_keys = section.integer_or(checker, "parked_keys", &PARKED_KEYS, 1_000_000);
     section.finish(checker);
     let whole = |n: u64| usize::try_from(n).ok();
     Some(LimitsSpec {
@@ -44,6 +46,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         document_bytes: whole(document?)?,
         document_depth: whole(depth?)?,
         peer_silence_s: silence?,
+        parked_keys: whole(parked_keys?)?,
     })
 }
 

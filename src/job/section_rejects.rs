@@ -8,8 +8,12 @@ use super::suggest::did_you_mean;
 use super::{RejectBudget, RejectRule, RejectsSpec};
 use toml::de::DeValue;
 
-const WORDS: [(&str, RejectRule); 3] =
-    [("dead_letter", RejectRule::DeadLetter), ("halt", RejectRule::Halt), ("discard", RejectRule::Discard)];
+const WORDS: [(&str, RejectRule); 4] = [
+    ("dead_letter", RejectRule::DeadLetter),
+    ("park", RejectRule::Park),
+    ("halt", RejectRule::Halt),
+    ("discard", RejectRule::Discard),
+];
 
 /// What `[rejects]` needs to know of the rest.
 pub(super) struct Others<'a> {
@@ -28,9 +32,14 @@ pub(super) fn read(
     let dead_letter_topic = dead_letter_topic(checker, &mut section, others);
     let has_topic = !matches!(dead_letter_topic, Given::No);
     let unreadable = unreadable(checker, &mut section, has_topic);
-    let refused = halt_only(checker, &mut section, "refused");
-    let missing_lookup = halt_only(checker, &mut section, "missing_lookup");
-    let too_large = halt_only(checker, &mut section, "too_large");
+    let park = |_| ("\"park\"", RejectRule::Park, None);
+    let refused = rule(checker, &mut section, "refused", has_topic, park);
+    let letter = |has_topic| match has_topic {
+        true => ("\"dead_letter\"", RejectRule::DeadLetter, Some("since rejects.dead_letter_topic is given")),
+        false => ("\"park\"", RejectRule::Park, Some("since there is no rejects.dead_letter_topic")),
+    };
+    let missing_lookup = rule(checker, &mut section, "missing_lookup", has_topic, letter);
+    let too_large = rule(checker, &mut section, "too_large", has_topic, letter);
     let budget = budget(checker, &mut section);
     section.finish(checker);
     let dead_letter_topic = match dead_letter_topic {
@@ -119,27 +128,43 @@ fn dead_letter_topic(
 }
 
 fn unreadable(checker: &mut Checker<'_>, section: &mut Section<'_>, has_topic: bool) -> Option<RejectRule> {
-    let text = match section.text(checker, "unreadable") {
+    let default = |has_topic| match has_topic {
+        true => ("\"dead_letter\"", RejectRule::DeadLetter, Some("since rejects.dead_letter_topic is given")),
+        false => ("\"halt\"", RejectRule::Halt, Some("since there is no rejects.dead_letter_topic")),
+    };
+    rule(checker, section, "unreadable", has_topic, default)
+}
+
+/// A word, the rule that it means, and why it is the default.
+type Default = (&'static str, RejectRule, Option<&'static str>);
+
+/// One kind's rule. What cannot be read cannot be parked.
+fn rule(
+    checker: &mut Checker<'_>,
+    section: &mut Section<'_>,
+    name: &'static str,
+    has_topic: bool,
+    default: impl Fn(bool) -> Default,
+) -> Option<RejectRule> {
+    let text = match section.text(checker, name) {
         Given::Wrong => return None,
         Given::No => {
-            let (word, rule, why) = if has_topic {
-                ("\"dead_letter\"", RejectRule::DeadLetter, "since rejects.dead_letter_topic is given")
-            } else {
-                ("\"halt\"", RejectRule::Halt, "since there is no rejects.dead_letter_topic")
-            };
-            checker.default(&section.key_of("unreadable"), word, Some(why));
+            let (word, rule, why) = default(has_topic);
+            checker.default(&section.key_of(name), word, why);
             return Some(rule);
         }
         Given::Right(text) => text,
     };
-    let Some((word, rule)) = WORDS.iter().find(|(word, _)| *word == text.value) else {
+    let may_park = name != "unreadable";
+    let words: Vec<_> = WORDS.iter().filter(|(_, rule)| may_park || *rule != RejectRule::Park).collect();
+    let Some((word, rule)) = words.iter().find(|(word, _)| *word == text.value) else {
         let hint = if text.value == "park" {
             Some("a record that cannot be read may have no key to park under".to_owned())
         } else {
-            did_you_mean(&text.value, WORDS.iter().map(|(word, _)| *word))
+            did_you_mean(&text.value, words.iter().map(|(word, _)| *word))
         };
         let message =
-            format!("must be {}, got {}", either(WORDS.iter().map(|(word, _)| *word)), text.quoted());
+            format!("must be {}, got {}", either(words.iter().map(|(word, _)| *word)), text.quoted());
         checker.error_of(&text, message, hint);
         return None;
     };
@@ -150,32 +175,4 @@ fn unreadable(checker: &mut Checker<'_>, section: &mut Section<'_>, has_topic: b
     }
     checker.given_text(&text, format!("{word:?}"));
     Some(*rule)
-}
-
-/// A kind of reject that always halts in this version.
-fn halt_only(checker: &mut Checker<'_>, section: &mut Section<'_>, name: &'static str) -> Option<RejectRule> {
-    let text = match section.text(checker, name) {
-        Given::Wrong => return None,
-        Given::No => {
-            checker.default(&section.key_of(name), "\"halt\"", None);
-            return Some(RejectRule::Halt);
-        }
-        Given::Right(text) => text,
-    };
-    let hint = "built is \"halt\": the job stops at the event, and goes on there once the cause is gone";
-    match text.value.as_str() {
-        "halt" => {
-            checker.given_text(&text, "\"halt\"");
-            return Some(RejectRule::Halt);
-        }
-        "dead_letter" | "park" | "discard" => {
-            let message = format!("{} is not built yet in this version for this kind", text.quoted());
-            checker.error_of(&text, message, Some(hint.to_owned()));
-        }
-        _ => {
-            let nearest = did_you_mean(&text.value, ["halt"]).unwrap_or_else(|| hint.to_owned());
-            checker.error_of(&text, format!("must be \"halt\", got {}", text.quoted()), Some(nearest));
-        }
-    }
-    None
 }

@@ -326,6 +326,9 @@ pub enum RejectRule {
     Halt,
     /// Counted and logged with its coordinates.
     Discard,
+    /// Into the ledger, and every later event of its key behind it, until a person has it tried again or dropped. Never the
+    /// rule for what cannot be read: that may have no key.
+    Park,
 }
 
 /// `[rejects]`
@@ -341,11 +344,11 @@ pub struct RejectsSpec {
     pub too_large: RejectRule,
     /// `Some` wherever a rule is `dead_letter`.
     pub dead_letter_topic: Option<String>,
-    /// More unreadable records than this halt, whatever their rule; none: there is no bound.
+    /// More rejects than this halt, whatever their rule; none: there is no bound.
     pub budget: Option<RejectBudget>,
 }
 
-/// `rejects.budget`: how many unreadable records a worker lets through.
+/// `rejects.budget`: how many rejects a worker lets through, of what cannot be read and of what cannot be handled each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RejectBudget {
     /// `share`, in millionths of the records.
@@ -382,6 +385,8 @@ pub struct LimitsSpec {
     pub document_depth: usize,
     /// Seconds for which a process of the cluster may be silent before the others take it for lost; 0: for ever.
     pub peer_silence_s: u64,
+    /// Ordering keys that may be parked, per process.
+    pub parked_keys: usize,
 }
 
 impl fmt::Debug for DatabaseSpec {

@@ -68,6 +68,16 @@ pub enum ReasonCode {
     Ambiguous,
     /// A place where the output adds something is absent or there twice.
     OutputPlace,
+    /// The database can never store it.
+    Refused,
+    /// A look-up found no row.
+    MissingLookup,
+    /// The output is over Kafka's limit.
+    TooLarge,
+    /// The output would hold what XML cannot express.
+    Unwritable,
+    /// It came from a topic that the job does not read any more.
+    UnknownTopic,
 }
 
 impl ReasonCode {
@@ -84,6 +94,11 @@ impl ReasonCode {
             ReasonCode::FieldType => "field_type",
             ReasonCode::Ambiguous => "ambiguous",
             ReasonCode::OutputPlace => "output_place",
+            ReasonCode::Refused => "refused",
+            ReasonCode::MissingLookup => "missing_lookup",
+            ReasonCode::TooLarge => "too_large",
+            ReasonCode::Unwritable => "unwritable",
+            ReasonCode::UnknownTopic => "unknown_topic",
         }
     }
 }

@@ -8,6 +8,7 @@
 //! Not here:  no XML (the decoder is handed in), no routing (exchange)
 
 use super::account::{Accounts, Tally, Tap, Way};
+use super::flood::{Flood, TooMany};
 use super::exchange::{key_group_of, key_group_of_unreadable};
 use super::stop::StopRequest;
 use crate::job::{JobSpec, RejectRule};
@@ -17,7 +18,6 @@ use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use crate::xml::{Decoded, Decoder, join_key};
 use bytes::Bytes;
-use flood::{Flood, TooMany};
 use std::sync::Arc;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::StreamVec;
@@ -25,8 +25,6 @@ use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
 use tokio::time::Instant;
-
-mod flood;
 
 /// What decode needs.
 pub struct DecodeSetup {
@@ -93,7 +91,7 @@ pub fn decode<'scope>(
                                 discarded.add(event.at, epoch);
                             }
                         }
-                        (Body::Unreadable(reason), RejectRule::Halt) => {
+                        (Body::Unreadable(reason), RejectRule::Halt | RejectRule::Park) => {
                             unsettled.extend(capability.retain_least(0));
                             return stop.halt(refusal(&event, reason, &spec));
                         }

@@ -1,39 +1,50 @@
 //! Gate: takes each key group's events through one database transaction and holds their epoch open until it is durable.
 //!
-//! In:        event @ epoch, exchanged by key group     Out: stored batch @ the oldest epoch of its events; for the audit
-//!            events that an earlier run has stored
-//! Holds:     one capability per epoch that has an event queued or out
+//! In:        event @ epoch, exchanged by key group; ticket @ epoch: parked events of a key group are to be tried
+//! Out:       stored batch @ the oldest epoch of its events, or of its ticket; for the audit events that an earlier run has
+//!            stored
+//! Holds:     one capability per epoch that has an event queued or out, or a ticket
 //! Order:     per key group first in, first out; key groups are independent
-//! Fails:     outage -> hold; contention -> again; what the database will never take -> the job's rule, else halt
+//! Fails:     outage -> hold; contention -> again; what the database will never take -> the job's rule
 //! Not here:  no SQL (database), no decisions (protocol), no documents (outputs, xml)
 
 mod lane;
-mod outputs;
+
+mod attempt;
 mod plan;
+
+mod aside;
+mod retry;
+
+mod finish;
+mod locked;
+mod outputs;
 
 pub use outputs::{Audited, OutputSetup, Outputs};
 
 use super::account::{Accounts, Tally, Tap, Way};
-use super::exchange::route;
+use super::exchange::{key_id_of, route};
 use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
 use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
 use crate::database::Database;
 use crate::job::JobSpec;
-use crate::model::{BatchNumber, Body, Coordinates, Epoch, Event, KeyGroup, Place};
+use crate::kafka::ReadRecord;
+use crate::model::{BatchNumber, Coordinates, Epoch, Event, KeyGroup, KeyId, Place};
 use crate::protocol::gate::{Action, Again, Claimed, Gate, Input, Item, Limits, Transaction};
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::Emission;
 use crate::status::Board;
 use lane::{Command, Lane, Report};
+use locked::Locked;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::StreamVec;
-use timely::dataflow::channels::pact::Exchange;
+use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::Capability;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
@@ -43,6 +54,9 @@ pub type StoredBatch = Emission<Arc<Outputs>>;
 
 /// What Kafka has confirmed, from the sink to the gate of the same worker: they own the same key groups.
 pub type Confirmations = Rc<RefCell<VecDeque<(KeyGroup, BatchNumber)>>>;
+
+/// Reads an event of this index anew from a record that was parked; none: it has none of this index.
+pub type ReadAgain = Arc<dyn Fn(ReadRecord, u32) -> Option<Event> + Send + Sync>;
 
 /// What the gate needs.
 pub struct GateSetup {
@@ -56,6 +70,10 @@ pub struct GateSetup {
     pub lanes: usize,
     /// Makes the outputs of a batch.
     pub outputs: Arc<OutputSetup>,
+    /// For events that were parked.
+    pub read_again: ReadAgain,
+    /// Keys that may be parked in this worker's key groups.
+    pub parked_max: usize,
     /// The database's prober of this process.
     pub prober: Arc<Prober>,
     /// Where lanes run.
@@ -69,7 +87,7 @@ pub struct GateSetup {
 }
 
 /// An event and its epoch, which its capability keeps open.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Queued {
     epoch: Epoch,
     event: Event,
@@ -84,6 +102,9 @@ impl Item for Queued {
     }
     fn group(&self) -> KeyGroup {
         self.event.key_group
+    }
+    fn key(&self) -> Option<KeyId> {
+        aside::key_of(&self.event).map(key_id_of)
     }
     fn weight_bytes(&self) -> usize {
         self.event.record.footprint_bytes()
@@ -102,11 +123,16 @@ pub struct Stored<'scope> {
 }
 
 /// Adds the operator.
-pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -> Stored<'scope> {
+pub fn gate<'scope>(
+    events: StreamVec<'scope, Epoch, Event>,
+    tickets: StreamVec<'scope, Epoch, KeyGroup>,
+    setup: GateSetup,
+) -> Stored<'scope> {
     let scope = events.scope();
     let mut builder = OperatorBuilder::new("3-gate".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
     let mut input = builder.new_input(events, Exchange::new(route));
+    let mut tickets = builder.new_input(tickets, Pipeline);
     let (output, batches) = builder.new_output::<Vec<StoredBatch>>();
     let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<StoredBatch>>>::from(output);
     let (mut tap, accounts) = Tap::new(&mut builder, setup.spec.audit);
@@ -134,6 +160,15 @@ pub fn gate<'scope>(events: StreamVec<'scope, Epoch, Event>, setup: GateSetup) -
                     for event in data.drain(..) {
                         shell.epochs.open(epoch, &capability);
                         shell.machine.step(Input::Arrived(Queued { epoch, event }), &mut actions);
+                    }
+                }
+            });
+            tickets.for_each(|capability, data| {
+                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0)) {
+                    for group in data.drain(..) {
+                        shell.epochs.open(epoch, &capability);
+                        shell.tickets.entry(group).or_default().push(epoch);
+                        shell.machine.step(Input::Retry(group), &mut actions);
                     }
                 }
             });
@@ -185,6 +220,9 @@ struct Shell {
     reports: Mailbox<Report>,
     to_me: Sender<Report>,
     epochs: Epochs,
+    /// Epochs of the tickets whose pass is not over.
+    tickets: BTreeMap<KeyGroup, Vec<Epoch>>,
+    locked: Locked,
     confirmations: Confirmations,
     prober: Arc<Prober>,
     board: Arc<Board>,
@@ -202,7 +240,9 @@ type HandOver = (Epoch, Vec<StoredBatch>, Vec<Epoch>);
 impl Shell {
     fn new(setup: GateSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
         let events_max = usize::try_from(setup.spec.database.batch_events).unwrap_or(1);
-        let limits = Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX };
+        let limits =
+            Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX, parked_max: setup.parked_max };
+        let locked = Locked::new(&setup.spec, &setup.board);
         let work = lane::Work::new(&setup, to_me.clone());
         Shell {
             machine: Gate::new(setup.claimed, setup.lanes, limits),
@@ -210,6 +250,8 @@ impl Shell {
             reports,
             to_me,
             epochs: Epochs::default(),
+            tickets: BTreeMap::new(),
+            locked,
             confirmations: setup.confirmations,
             prober: setup.prober,
             board: setup.board,
@@ -230,19 +272,26 @@ impl Shell {
     fn take_reports(&mut self, actions: &mut Vec<Action<Queued, Outputs>>) {
         for report in self.reports.take() {
             let input = match report {
-                Report::Stored { lane, outputs } => {
+                Report::Stored { lane, outcomes } => {
                     self.board.transactions.add(1);
                     self.prober.worked();
-                    Input::Stored { lane, outputs }
+                    self.locked.through(lane);
+                    Input::Stored { lane, outcomes }
                 }
-                Report::Contended { lane } => Input::Undone { lane, again: Again::Now },
+                Report::Contended { lane, said } => {
+                    if let Some(halt) = self.locked.again(lane, &said) {
+                        self.stop.halt(halt);
+                        continue;
+                    }
+                    Input::Undone { lane, again: Again::Now }
+                }
                 Report::Out { lane, said } => {
                     self.said = said;
                     Input::Undone { lane, again: Again::WhenUp }
                 }
-                Report::InDoubt { lane, outputs, said } => {
+                Report::InDoubt { lane, outcomes, said } => {
                     self.said = said;
-                    Input::InDoubt { lane, outputs }
+                    Input::InDoubt { lane, outcomes }
                 }
                 Report::Settled { lane, rows } => Input::Settled { lane, rows },
                 Report::Unsettled { lane, said } => {
@@ -283,6 +332,10 @@ impl Shell {
                 }
                 self.epochs.close_one(queued.epoch);
             }
+            Action::Passed(group) => {
+                let tickets = self.tickets.remove(&group).unwrap_or_default();
+                tickets.into_iter().for_each(|epoch| self.epochs.close_one(epoch));
+            }
             Action::Halt(halt) => self.stop.halt(halt),
         }
         None
@@ -299,11 +352,15 @@ impl Shell {
         let events: Vec<Epoch> =
             transaction.batches.iter().flat_map(|batch| batch.events.iter().map(|e| e.epoch)).collect();
         self.board.stored.add(events.len());
+        let tickets = transaction.batches.iter().filter(|batch| batch.is_retry);
+        let tickets: Vec<Epoch> =
+            tickets.filter_map(|batch| self.tickets.get(&batch.group)).flatten().copied().collect();
         let batches = transaction.batches.iter().zip(outputs);
         let batches = batches
             .map(|(batch, mut outputs)| {
                 if self.spec.audit {
-                    outputs.audited = batch.events.iter().map(|queued| self.audited(queued)).collect();
+                    let events = batch.events.iter().zip(&outputs.sends);
+                    outputs.audited = events.map(|(queued, sends)| audited(queued, *sends)).collect();
                 }
                 Emission {
                     group: batch.group,
@@ -315,13 +372,11 @@ impl Shell {
             })
             .collect();
         // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
-        let oldest = events.iter().copied().min()?;
+        let oldest = events.iter().chain(&tickets).copied().min()?;
         Some((oldest, batches, events))
     }
+}
 
-    /// By the job alone, not by what was made of the event.
-    fn audited(&self, queued: &Queued) -> Audited {
-        let sends = self.spec.output.is_some() || matches!(queued.event.body, Body::Unreadable(_));
-        Audited { at: queued.event.at, epoch: queued.epoch, sends }
-    }
+fn audited(queued: &Queued, sends: bool) -> Audited {
+    Audited { at: queued.event.at, epoch: queued.epoch, sends }
 }

@@ -7,29 +7,34 @@
 
 use super::host::Wake;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The operator's end.
 pub struct Mailbox<T> {
     letters: Arc<Mutex<VecDeque<T>>>,
+    /// Gone with the mailbox.
+    _alive: Arc<()>,
 }
 
 /// The other threads' end.
 pub struct Sender<T> {
     letters: Arc<Mutex<VecDeque<T>>>,
+    reader: Weak<()>,
     wake: Wake,
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Sender<T> {
-        Sender { letters: Arc::clone(&self.letters), wake: self.wake.clone() }
+        Sender { letters: Arc::clone(&self.letters), reader: Weak::clone(&self.reader), wake: self.wake.clone() }
     }
 }
 
 /// A mailbox that wakes an operator.
 pub fn mailbox<T>(wake: Wake) -> (Sender<T>, Mailbox<T>) {
     let letters = Arc::new(Mutex::new(VecDeque::new()));
-    (Sender { letters: Arc::clone(&letters), wake }, Mailbox { letters })
+    let alive = Arc::new(());
+    let reader = Arc::downgrade(&alive);
+    (Sender { letters: Arc::clone(&letters), reader, wake }, Mailbox { letters, _alive: alive })
 }
 
 impl<T> Mailbox<T> {
@@ -45,6 +50,11 @@ impl<T> Mailbox<T> {
 }
 
 impl<T> Sender<T> {
+    /// Whether the operator is still there.
+    pub fn is_heard(&self) -> bool {
+        self.reader.strong_count() > 0
+    }
+
     /// Leaves a letter and wakes the operator.
     pub fn send(&self, letter: T) {
         self.letters.lock().unwrap_or_else(PoisonError::into_inner).push_back(letter);

@@ -1,7 +1,9 @@
 //! Source: reads its partitions and gives each handful of records an epoch.
 //!
-//! In:        partitions p with p mod workers = this worker, from the job's frontier on
-//! Out:       records @ epoch, and beside them what the epoch covers: positions and bytes; for the audit each record
+//! In:        partitions p with p mod workers = this worker, from the job's frontier on; key groups of this worker of which
+//!            somebody wants parked events tried
+//! Out:       records @ epoch, and beside them what the epoch covers: positions and bytes; for the audit each record. Tickets
+//!            @ epoch for those key groups
 //! Holds:     the capability of its next epoch, until it stops reading
 //! Order:     per partition by offset
 //! Fails:     position gone -> halt; broker out -> keeps asking and says so
@@ -11,15 +13,17 @@
 //! that has nothing to read steps behind the newest epoch it has heard of. So an idle partition never holds back the
 //! frontier, nobody wakes up just to let time pass, and no clocks need to agree.
 
+mod marks;
 mod reader;
 
+pub use marks::{AskMarks, Marks};
 pub use reader::{Covered, Feed, Handful, ReaderSetup};
 
 use super::account::{Accounts, Tally, Tap, Way};
 use super::mailbox::Mailbox;
 use super::stop::StopRequest;
 use crate::kafka::ReadRecord;
-use crate::model::{Coordinates, Epoch};
+use crate::model::{Coordinates, Epoch, KeyGroup};
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::Pipeline;
 use timely::dataflow::operators::generic::OutputBuilder;
@@ -34,6 +38,8 @@ pub struct Source<'scope> {
     pub records: StreamVec<'scope, Epoch, ReadRecord>,
     /// What each epoch covers.
     pub covered: StreamVec<'scope, Epoch, Covered>,
+    /// Key groups of which parked events are to be tried.
+    pub tickets: StreamVec<'scope, Epoch, KeyGroup>,
     /// For the audit: what was read.
     pub accounts: Accounts<'scope>,
 }
@@ -51,6 +57,7 @@ pub fn source<'scope>(
     let (records_out, records) = builder.new_output::<Vec<ReadRecord>>();
     let (covered_out, covered) = builder.new_output::<Vec<Covered>>();
     let (minted_out, minted) = builder.new_output::<Vec<Epoch>>();
+    let (tickets_out, tickets) = builder.new_output::<Vec<KeyGroup>>();
     let (mut tap, accounts) = Tap::new(&mut builder, audited);
     // Behind the outputs and with no summary to any of them: what is heard from other sources must not hold back what
     // this one says.
@@ -58,8 +65,10 @@ pub fn source<'scope>(
     let mut records_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<ReadRecord>>>::from(records_out);
     let mut covered_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Covered>>>::from(covered_out);
     let mut minted_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Epoch>>>::from(minted_out);
+    let mut tickets_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<KeyGroup>>>::from(tickets_out);
 
     let (letters, mailbox) = super::mailbox::mailbox(setup.host.wake(wake));
+    marks::watch(&setup, letters.clone());
     let reader = reader::spawn(setup, letters);
     builder.build(move |capabilities| {
         let mut clock = Clock::new(capabilities);
@@ -72,8 +81,8 @@ pub fn source<'scope>(
                 clock.step_behind(newest);
             }
             let Some(caps) = clock.capabilities() else { return };
-            let (handfuls, ended) = collect(&mailbox, &stop);
-            if !handfuls.is_empty() {
+            let Collected { handfuls, marked, ended } = collect(&mailbox, &stop);
+            if !handfuls.is_empty() || !marked.is_empty() {
                 let (mut records, mut covered) = (records_out.activate(), covered_out.activate());
                 let (mut records, mut covered) =
                     (records.session(&caps.records), covered.session(&caps.covered));
@@ -83,6 +92,9 @@ pub fn source<'scope>(
                     }
                     records.give_iterator(handful.records.into_iter());
                     covered.give(handful.covered);
+                }
+                if !marked.is_empty() {
+                    tickets_out.activate().session(&caps.tickets).give_iterator(marked.into_iter());
                 }
                 minted_out.activate().session(&caps.minted).give(*caps.minted.time());
                 drop((records, covered));
@@ -97,7 +109,7 @@ pub fn source<'scope>(
         }
     });
     minted.broadcast().connect_loop(handle);
-    Source { records, covered, accounts }
+    Source { records, covered, tickets, accounts }
 }
 
 /// Each record has a first event; 2-decode accounts for the further ones.
@@ -107,18 +119,26 @@ fn account(records: &[ReadRecord], epoch: Epoch, read: &mut Tally) {
     }
 }
 
-/// Everything that the reader has left: handfuls, and whether it has read its last.
-fn collect(mailbox: &Mailbox<Feed>, stop: &StopRequest) -> (Vec<Handful>, bool) {
-    let mut handfuls = Vec::new();
-    let mut ended = false;
+/// Everything that the reader, and who looks for marks, have left.
+#[derive(Default)]
+struct Collected {
+    handfuls: Vec<Handful>,
+    marked: Vec<KeyGroup>,
+    /// The reader has read its last.
+    ended: bool,
+}
+
+fn collect(mailbox: &Mailbox<Feed>, stop: &StopRequest) -> Collected {
+    let mut collected = Collected::default();
     for letter in mailbox.take() {
         match letter {
-            Feed::Handful(handful) => handfuls.push(handful),
-            Feed::Ended => ended = true,
+            Feed::Handful(handful) => collected.handfuls.push(handful),
+            Feed::Marked(groups) => collected.marked.extend(groups),
+            Feed::Ended => collected.ended = true,
             Feed::Halt(halt) => stop.halt(halt),
         }
     }
-    (handfuls, ended)
+    collected
 }
 
 /// The capabilities of the next epoch, one per output.
@@ -126,6 +146,7 @@ struct Capabilities {
     records: Capability<Epoch>,
     covered: Capability<Epoch>,
     minted: Capability<Epoch>,
+    tickets: Capability<Epoch>,
     accounts: Option<Capability<Epoch>>,
 }
 
@@ -136,11 +157,12 @@ impl Clock {
     /// In the order of the outputs; the last one is there in an audited job.
     fn new(capabilities: Vec<Capability<Epoch>>) -> Clock {
         let mut rest = capabilities.into_iter();
-        let first = rest.next().zip(rest.next()).zip(rest.next());
-        Clock(first.map(|((records, covered), minted)| Capabilities {
+        let first = rest.next().zip(rest.next()).zip(rest.next()).zip(rest.next());
+        Clock(first.map(|(((records, covered), minted), tickets)| Capabilities {
             records,
             covered,
             minted,
+            tickets,
             accounts: rest.next(),
         }))
     }
@@ -154,6 +176,7 @@ impl Clock {
             caps.records.downgrade(&epoch);
             caps.covered.downgrade(&epoch);
             caps.minted.downgrade(&epoch);
+            caps.tickets.downgrade(&epoch);
             if let Some(accounts) = &mut caps.accounts {
                 accounts.downgrade(&epoch);
             }

@@ -1,11 +1,22 @@
 //! Gate: each key group's events in numbered batches through the database, a batch at a time per key group.
 //!
-//! In:        an event arrived | a transaction was stored, failed, is in doubt, was looked up | the database answers again
+//! In:        an event arrived | somebody wants parked events tried | a transaction was stored, failed, is in doubt, was looked
+//!            up | the database answers again
 //! Out:       run this transaction | look these positions up | probe | these batches are stored | this event was stored before
-//! Holds:     per key group a queue and at most one batch out; per lane (database connection) at most one transaction
-//! Order:     per key group first in, first out; key groups are independent; a transaction that failed is run again whole
-//! Fails:     halt when the ledger says that another instance owns a key group, or that half a transaction was stored
-//! Not here:  no SQL, no waiting: who runs a transaction and how long a retry waits is the operator's business
+//! Holds:     per key group a queue, at most one batch out and the keys that are parked; per lane (database connection) at
+//!            most one transaction
+//! Order:     per key group first in, first out; key groups are independent; a transaction that failed is run again, its
+//!            events in the same order, in smaller ones where others were in the way
+//! Fails:     halt when the ledger says that another instance owns a key group, that half a transaction was stored, or when
+//!            more keys are parked than may be
+//! Not here:  no SQL, no waiting: who runs a transaction and how long a retry waits is the operator's business. Nor what is
+//!            wrong with an event: whoever runs the transaction finds that out
+//!
+//! A parked key is one of which an event waits in the ledger. Every later event of it is told to be parked behind that one
+//! ([`Batch::waiting`]), so that the key's order is kept whenever the first can be stored. Trying them again is a batch like
+//! any other, with its number and no events of its own ([`Batch::is_retry`]): whoever runs it takes them from the ledger. As
+//! long as such a pass goes on, the group's queue waits, so that it comes to an end also under load; and for so many batches at
+//! most, so that the queue comes to its turn.
 //!
 //! What makes a batch happen once: its number. The ledger takes batch n + 1 of a key group only on top of batch n. So
 //! a transaction whose COMMIT went unanswered is not run again but looked up: the position row has either its number
@@ -14,12 +25,14 @@
 mod group;
 mod invariants;
 mod lane;
+mod pressure;
 
-use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup, Place, Places};
+use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup, KeyId, Place, Places};
 use crate::protocol::halt::{Halt, HaltKind};
 use group::Group;
 use lane::Lane;
-use std::collections::{BTreeMap, VecDeque};
+use pressure::Pressure;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 /// What the gate needs to know of an event.
@@ -30,6 +43,8 @@ pub trait Item {
     fn place_behind(&self) -> Place;
     /// Its key group.
     fn group(&self) -> KeyGroup;
+    /// Its ordering key; none where it has none, and can neither be parked nor wait.
+    fn key(&self) -> Option<KeyId>;
     /// What it costs in memory and in a transaction, in bytes.
     fn weight_bytes(&self) -> usize;
 }
@@ -41,6 +56,8 @@ pub struct Limits {
     pub events_max: usize,
     /// Bytes of all its events together; one event alone may be over it.
     pub bytes_max: usize,
+    /// Keys that may be parked in all key groups of this gate.
+    pub parked_max: usize,
 }
 
 /// What the ledger said of a key group when it was claimed.
@@ -56,6 +73,8 @@ pub struct Claimed {
     pub places: Places,
     /// The last batch that Kafka has.
     pub emitted: BatchNumber,
+    /// The keys that are parked.
+    pub parked: BTreeSet<KeyId>,
 }
 
 /// The events of one key group that go through the database together.
@@ -67,8 +86,12 @@ pub struct Batch<E> {
     pub number: BatchNumber,
     /// Under which claim.
     pub incarnation: Incarnation,
-    /// In queue order; never empty.
+    /// In queue order; empty in a retry and never else.
     pub events: Vec<E>,
+    /// Indexes of those events whose key was parked before this batch, rising: they are parked, too.
+    pub waiting: Vec<usize>,
+    /// Its events are those that the ledger holds parked and that somebody wants tried, in the ledger's order.
+    pub is_retry: bool,
     /// The places behind the batch.
     pub places: Places,
     /// Kafka has confirmed the batches up to this one and the outbox still holds them.
@@ -82,19 +105,41 @@ pub struct Transaction<E> {
     pub batches: Vec<Batch<E>>,
 }
 
+/// What a batch has done to the parked keys of its group.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Changes {
+    /// Keys of which an event is parked now and was not before.
+    pub parked: Vec<KeyId>,
+    /// Keys of which nothing waits any more.
+    pub freed: Vec<KeyId>,
+    /// Of a retry: there is more to be tried.
+    pub more: bool,
+}
+
+/// What a batch came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Outcome<O> {
+    /// What it sends.
+    pub outputs: O,
+    /// Which keys it has parked or freed.
+    pub changes: Changes,
+}
+
 /// Something that happened.
 #[derive(Debug)]
 pub enum Input<E, O> {
     /// An event came through the exchange.
     Arrived(E),
+    /// Somebody wants parked events of this key group tried.
+    Retry(KeyGroup),
     /// Everything that is there now has arrived: form transactions.
     Dispatch,
-    /// A lane's transaction is committed; `outputs` holds one entry per batch.
+    /// A lane's transaction is committed.
     Stored {
         /// The lane.
         lane: usize,
         /// One per batch.
-        outputs: Vec<O>,
+        outcomes: Vec<Outcome<O>>,
     },
     /// A lane's transaction is rolled back, or will be: nothing of it is stored.
     Undone {
@@ -108,7 +153,7 @@ pub enum Input<E, O> {
         /// The lane.
         lane: usize,
         /// One per batch, for the case that it was stored.
-        outputs: Vec<O>,
+        outcomes: Vec<Outcome<O>>,
     },
     /// The position rows that [`Action::Settle`] asked for.
     Settled {
@@ -177,6 +222,8 @@ pub enum Action<E, O> {
     },
     /// This event was stored by an earlier run; it only has to be let go.
     Skip(E),
+    /// All that was wanted of this key group's parked events is done, or its turn is over.
+    Passed(KeyGroup),
     /// Stop everything.
     Halt(Halt),
 }
@@ -189,10 +236,12 @@ pub struct Gate<E, O> {
     ready: VecDeque<KeyGroup>,
     lanes: Vec<Lane<E, O>>,
     limits: Limits,
+    /// How much smaller transactions are at the moment.
+    pressure: Pressure,
     up: bool,
 }
 
-impl<E: Item, O> Gate<E, O> {
+impl<E: Item + Clone, O> Gate<E, O> {
     /// A gate for the key groups that were claimed, over this many lanes.
     pub fn new(claimed: Vec<Claimed>, lanes: usize, limits: Limits) -> Gate<E, O> {
         assert!(lanes > 0 && limits.events_max > 0, "a gate needs a lane and room for an event");
@@ -201,6 +250,7 @@ impl<E: Item, O> Gate<E, O> {
             ready: VecDeque::new(),
             lanes: (0..lanes).map(|_| Lane::Idle).collect(),
             limits,
+            pressure: Pressure::default(),
             up: true,
         }
     }
@@ -209,21 +259,22 @@ impl<E: Item, O> Gate<E, O> {
     pub fn step(&mut self, input: Input<E, O>, actions: &mut Vec<Action<E, O>>) {
         match input {
             Input::Arrived(event) => self.arrived(event, actions),
+            Input::Retry(group) => self.wants_retry(group, actions),
             Input::Dispatch => self.dispatch(actions),
-            Input::Stored { lane, outputs } => {
+            Input::Stored { lane, outcomes } => {
                 let transaction = self.lane(lane).take_storing();
-                self.stored(transaction, outputs, actions);
+                self.stored(transaction, outcomes, actions);
             }
             Input::Undone { lane, again } => self.undone(lane, again, actions),
-            Input::InDoubt { lane, outputs } => {
+            Input::InDoubt { lane, outcomes } => {
                 let transaction = self.lane(lane).take_storing();
-                *self.lane(lane) = Lane::Doubtful { transaction, outputs };
+                *self.lane(lane) = Lane::Doubtful { transaction, outcomes };
                 self.went_down(actions);
             }
             Input::Settled { lane, rows } => self.settled(lane, &rows, actions),
             Input::Unsettled { lane } => {
-                let (transaction, outputs) = self.lane(lane).take_settling();
-                *self.lane(lane) = Lane::Doubtful { transaction, outputs };
+                let (transaction, outcomes) = self.lane(lane).take_settling();
+                *self.lane(lane) = Lane::Doubtful { transaction, outcomes };
                 self.went_down(actions);
             }
             Input::Up => self.came_up(actions),
@@ -276,6 +327,18 @@ impl<E: Item, O> Gate<E, O> {
         }
     }
 
+    fn wants_retry(&mut self, group: KeyGroup, actions: &mut Vec<Action<E, O>>) {
+        match self.groups.get_mut(&group) {
+            Some(state) => {
+                state.begin_pass();
+                if state.became_ready() {
+                    self.ready.push_back(group);
+                }
+            }
+            None => actions.push(Action::Passed(group)),
+        }
+    }
+
     fn dispatch(&mut self, actions: &mut Vec<Action<E, O>>) {
         while self.up && !self.ready.is_empty() {
             let Some(lane) = self.lanes.iter().position(|lane| matches!(lane, Lane::Idle)) else { return };
@@ -285,16 +348,26 @@ impl<E: Item, O> Gate<E, O> {
         }
     }
 
-    /// Takes from the key groups that are ready, oldest first, until the transaction is full.
+    /// Takes from the key groups that are ready, oldest first, until the transaction is full. A retry goes alone.
     fn form(&mut self) -> Transaction<E> {
         let mut batches = Vec::new();
         let (mut events, mut bytes) = (0, 0);
-        while events < self.limits.events_max && (bytes < self.limits.bytes_max || events == 0) {
+        let limits = self.pressure.applied_to(self.limits);
+        while events < limits.events_max && (bytes < limits.bytes_max || events == 0) {
             let Some(group) = self.ready.pop_front() else { break };
             let Some(state) = self.groups.get_mut(&group) else { continue };
+            if state.is_in_pass() {
+                if batches.is_empty() {
+                    batches.push(state.form_retry());
+                } else {
+                    self.ready.push_front(group);
+                }
+                break;
+            }
             let room = Limits {
-                events_max: self.limits.events_max - events,
-                bytes_max: self.limits.bytes_max.saturating_sub(bytes),
+                events_max: limits.events_max - events,
+                bytes_max: limits.bytes_max.saturating_sub(bytes),
+                ..limits
             };
             let batch = state.form(room);
             events += batch.events.len();
@@ -304,28 +377,45 @@ impl<E: Item, O> Gate<E, O> {
         Transaction { batches }
     }
 
-    fn stored(&mut self, transaction: Arc<Transaction<E>>, outputs: Vec<O>, actions: &mut Vec<Action<E, O>>) {
-        assert_eq!(transaction.batches.len(), outputs.len(), "one output per batch");
-        for batch in &transaction.batches {
+    fn stored(
+        &mut self,
+        transaction: Arc<Transaction<E>>,
+        outcomes: Vec<Outcome<O>>,
+        actions: &mut Vec<Action<E, O>>,
+    ) {
+        assert_eq!(transaction.batches.len(), outcomes.len(), "one outcome per batch");
+        self.pressure.eases();
+        let mut outputs = Vec::with_capacity(outcomes.len());
+        let mut passed = Vec::new();
+        for (batch, outcome) in transaction.batches.iter().zip(outcomes) {
+            outputs.push(outcome.outputs);
             if let Some(state) = self.groups.get_mut(&batch.group) {
-                state.stored(batch);
+                if state.stored(batch, &outcome.changes) {
+                    passed.push(batch.group);
+                }
                 if state.became_ready() {
                     self.ready.push_back(batch.group);
                 }
             }
         }
         actions.push(Action::Stored { transaction, outputs });
+        actions.extend(passed.into_iter().map(Action::Passed));
+        let (parked, max) = (self.parked(), self.limits.parked_max);
+        if parked > max {
+            actions.push(Action::Halt(too_many_parked(parked, max)));
+        }
         self.dispatch(actions);
+    }
+
+    /// Keys that are parked.
+    pub fn parked(&self) -> usize {
+        self.groups.values().map(Group::parked).sum()
     }
 
     fn undone(&mut self, lane: usize, again: Again, actions: &mut Vec<Action<E, O>>) {
         let (transaction, contended) = self.lane(lane).take_storing_with_count();
         match again {
-            Again::Now if self.up => {
-                let contended = contended.saturating_add(1);
-                *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended };
-                actions.push(Action::Store { lane, transaction, contended });
-            }
+            Again::Now if self.up => self.again(lane, transaction, contended, actions),
             Again::Now => *self.lane(lane) = Lane::Waiting { transaction },
             Again::WhenUp => {
                 *self.lane(lane) = Lane::Waiting { transaction };
@@ -334,15 +424,43 @@ impl<E: Item, O> Gate<E, O> {
         }
     }
 
+    /// Somebody else was in the way. The second time in a row the transaction is taken apart, and smaller ones are formed of its
+    /// events: fewer locks, held for less long. One that cannot be smaller goes on trying as it is.
+    fn again(
+        &mut self,
+        lane: usize,
+        transaction: Arc<Transaction<E>>,
+        contended: u32,
+        actions: &mut Vec<Action<E, O>>,
+    ) {
+        let contended = contended.saturating_add(1);
+        let events: usize = transaction.batches.iter().map(|batch| batch.events.len()).sum();
+        if contended < 2 || events < 2 {
+            *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended };
+            actions.push(Action::Store { lane, transaction, contended });
+            return;
+        }
+        self.pressure.rises(events, self.limits);
+        for batch in transaction.batches.iter().rev() {
+            if let Some(state) = self.groups.get_mut(&batch.group) {
+                state.take_back(batch);
+                if state.became_ready() {
+                    self.ready.push_front(batch.group);
+                }
+            }
+        }
+        self.dispatch(actions);
+    }
+
     fn settled(
         &mut self,
         lane: usize,
         rows: &[(KeyGroup, Incarnation, BatchNumber)],
         actions: &mut Vec<Action<E, O>>,
     ) {
-        let (transaction, outputs) = self.lane(lane).take_settling();
+        let (transaction, outcomes) = self.lane(lane).take_settling();
         match lane::verdict(&transaction, rows) {
-            lane::Verdict::Stored => self.stored(transaction, outputs, actions),
+            lane::Verdict::Stored => self.stored(transaction, outcomes, actions),
             lane::Verdict::NotStored if self.up => {
                 *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
                 actions.push(Action::Store { lane, transaction, contended: 0 });
@@ -375,6 +493,15 @@ impl<E: Item, O> Gate<E, O> {
         }
         self.dispatch(actions);
     }
+}
+
+fn too_many_parked(parked: usize, max: usize) -> Halt {
+    let text = format!(
+        "{parked} ordering keys are parked, and limits.parked_keys allows {max} per process's worker: all of them are kept. \
+         See `tidegate parked list JOB` for the reasons; retry or drop them, or raise the limit (about 40 bytes of memory \
+         a key), and start again"
+    );
+    Halt::new(HaltKind::Reject, text).because("parked keys", None)
 }
 
 fn not_mine(groups: impl Iterator<Item = KeyGroup>) -> Halt {

@@ -32,11 +32,13 @@ pub(in crate::cli) fn reaction(spec: &JobSpec, class: Class) -> Reaction {
             outage(spec, ", and logs an alarm, since no table knows the code")
         }
         Class::Database(ErrorClass::Contention) => Reaction {
-            text: "rolls the whole transaction back and runs it again: at once, then with pauses of up to 100 ms".to_owned(),
+            text: "rolls the whole transaction back and runs it again: at once, then in smaller ones and with pauses of up to \
+                   100 ms; a lock that somebody else keeps for 10 s is shown as an outage, with the record that needs it"
+                .to_owned(),
             exit: None,
         },
-        Class::Database(ErrorClass::Reject) => reject(spec.rejects.refused, "refused", "nothing of its transaction is stored"),
-        Class::Log(LogErrorClass::TooLarge) => reject(spec.rejects.too_large, "too_large", "it is stored, and is sent at the next start"),
+        Class::Database(ErrorClass::Reject) => reject(spec.rejects.refused, "refused"),
+        Class::Log(LogErrorClass::TooLarge) => too_large(spec),
         Class::Database(ErrorClass::Misconfigured) | Class::Log(LogErrorClass::Misconfigured) => {
             refusal(HaltKind::Misconfigured)
         }
@@ -68,23 +70,39 @@ fn outage(spec: &JobSpec, more: &str) -> Reaction {
     }
 }
 
-fn reject(rule: RejectRule, key: &str, left: &str) -> Reaction {
+fn reject(rule: RejectRule, key: &str) -> Reaction {
+    let goes_on = |text: String| Reaction { text, exit: None };
     match rule {
         RejectRule::Halt => halts(
             HaltKind::Reject,
-            format!("halts (rejects.{key} = \"halt\"): {left}; the next start goes on with that very event"),
-        ),
-        RejectRule::DeadLetter => Reaction {
-            text: format!(
-                "sends the record to rejects.dead_letter_topic (rejects.{key} = \"dead_letter\"), and goes on"
+            format!(
+                "halts (rejects.{key} = \"halt\"): nothing of its transaction is stored; the next start goes on with that very \
+                 event"
             ),
-            exit: None,
-        },
-        RejectRule::Discard => Reaction {
-            text: format!("counts and logs the record, and goes on without it (rejects.{key} = \"discard\")"),
-            exit: None,
-        },
+        ),
+        RejectRule::DeadLetter => goes_on(format!(
+            "stores nothing of the event, sends its record to rejects.dead_letter_topic (rejects.{key} = \"dead_letter\"), and \
+             goes on, also with its key"
+        )),
+        RejectRule::Discard => goes_on(format!(
+            "counts and logs the event, and goes on without it (rejects.{key} = \"discard\")"
+        )),
+        RejectRule::Park => goes_on(format!(
+            "parks the event and every later one of its key in the ledger, in their order, and goes on with all other keys \
+             (rejects.{key} = \"park\"); `tidegate parked retry JOB` has them tried again"
+        )),
     }
+}
+
+/// Known before anything is stored, wherever the topic tells its limit.
+fn too_large(spec: &JobSpec) -> Reaction {
+    let by_rule = reject(spec.rejects.too_large, "too_large");
+    let text = format!(
+        "{}. Where the limit was lowered while the job ran, its transaction is stored already: then the job halts, and sends it at \
+         the next start",
+        by_rule.text
+    );
+    halts(HaltKind::Reject, text)
 }
 
 fn refusal(kind: HaltKind) -> Reaction {

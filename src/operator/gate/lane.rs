@@ -2,23 +2,26 @@
 //!
 //! In:        a transaction to run, or position rows to look up     Out: one report per command
 //! Holds:     a session while the database answers; none through an outage
-//! Order:     one command at a time; within a transaction wave by wave, step by step (plan)
+//! Order:     one command at a time; a transaction in which an event is refused runs again without it, until it commits
 //! Fails:     by report, with the class that the database gave. A deadline drops the connection: what was sent may be
 //!            done or not, and is looked up
-//! Not here:  no retry, no decision (protocol::gate)
+//! Not here:  what is sent to the database (attempt, retry), what becomes of a refused event (aside), no decision
+//!            (protocol::gate)
 
-use super::outputs::{CannotEncode, Looked, OutputSetup, Outputs};
-use super::plan::waves;
-use super::{GateSetup, Queued, Sender};
-use crate::database::{Advance, Database, DatabaseError, ErrorClass, Row, Session};
-use crate::job::{JobSpec, Missing, Statement, Step};
-use crate::model::{BatchNumber, Body, Coordinates, Incarnation, KeyGroup, Timestamp, Value};
+use super::aside::Asides;
+use super::attempt::{Run, attempt};
+use super::outputs::{OutputSetup, Outputs};
+use super::retry::retry;
+use super::{GateSetup, Queued, ReadAgain, Sender};
+use crate::database::{Database, DatabaseError, ErrorClass, Session};
+use crate::job::JobSpec;
+use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup};
 use crate::operator::host::Host;
 use crate::operator::prober::Prober;
-use crate::protocol::gate::Transaction;
+use crate::protocol::gate::{Outcome, Transaction};
 use crate::protocol::halt::{Halt, HaltKind};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -30,10 +33,10 @@ pub(super) enum Command {
 
 /// What a lane, or the prober, reports.
 pub(super) enum Report {
-    Stored { lane: usize, outputs: Vec<Outputs> },
-    Contended { lane: usize },
+    Stored { lane: usize, outcomes: Vec<Outcome<Outputs>> },
+    Contended { lane: usize, said: String },
     Out { lane: usize, said: String },
-    InDoubt { lane: usize, outputs: Vec<Outputs>, said: String },
+    InDoubt { lane: usize, outcomes: Vec<Outcome<Outputs>>, said: String },
     Settled { lane: usize, rows: Vec<(KeyGroup, Incarnation, BatchNumber)> },
     Unsettled { lane: usize, said: String },
     Fenced { lane: usize },
@@ -44,12 +47,15 @@ pub(super) enum Report {
 /// What all lanes of a worker share.
 #[derive(Clone)]
 pub(super) struct Work {
-    spec: Arc<JobSpec>,
-    database: Arc<dyn Database>,
-    outputs: Arc<OutputSetup>,
+    pub(super) spec: Arc<JobSpec>,
+    pub(super) database: Arc<dyn Database>,
+    pub(super) outputs: Arc<OutputSetup>,
+    pub(super) read_again: ReadAgain,
+    pub(super) asides: Asides,
     reports: Sender<Report>,
     prober: Arc<Prober>,
-    deadline: Duration,
+    /// Of each part of a transaction.
+    pub(super) deadline: Duration,
 }
 
 impl Work {
@@ -58,6 +64,8 @@ impl Work {
             spec: Arc::clone(&setup.spec),
             database: Arc::clone(&setup.database),
             outputs: Arc::clone(&setup.outputs),
+            read_again: Arc::clone(&setup.read_again),
+            asides: Asides::new(&setup.spec, &setup.board),
             reports,
             prober: Arc::clone(&setup.prober),
             deadline: Duration::from_secs(u64::from(setup.spec.database.deadline_s)),
@@ -107,11 +115,15 @@ fn pause(contended: u32) -> Duration {
 }
 
 /// How a transaction ended that did not commit.
-enum Failure {
-    /// With the event that it is about, where the engine named it.
+pub(super) enum Failure {
+    /// With the event that it is about, where that is known.
     Database(DatabaseError, Option<Coordinates>),
     /// No session was to be had.
     NoSession(DatabaseError),
+    /// An event was set aside: the transaction runs again without it.
+    Again,
+    /// The job's rule for an event that was refused is to halt.
+    Refused(Halt),
     Fenced,
     Halt(Halt),
 }
@@ -122,28 +134,61 @@ impl From<DatabaseError> for Failure {
     }
 }
 
+/// A transaction that is ready to be committed, batch by batch. Filled just before COMMIT is sent: from then on the outcome
+/// may be unknown.
+pub(super) type Committing = Option<Vec<Outcome<Outputs>>>;
+
 async fn store(
     lane: usize,
     work: &Work,
     session: &mut Option<Box<dyn Session>>,
     transaction: &Transaction<Queued>,
 ) -> Report {
-    // Filled just before COMMIT is sent: from then on the outcome may be unknown.
-    let mut committing = None;
-    let attempt = timeout(work.deadline, attempt(work, session, transaction, &mut committing)).await;
-    let failure = match attempt {
-        Ok(Ok(())) => return Report::Stored { lane, outputs: committing.unwrap_or_default() },
-        Ok(Err(failure)) => failure,
-        Err(_elapsed) => no_answer("a transaction", work.deadline).into(),
-    };
+    let mut run = Run::new(work, transaction);
+    loop {
+        let mut committing = None;
+        let once = if run.is_retry() {
+            retry(work, session, transaction, &mut run, &mut committing).await
+        } else {
+            attempt(work, session, transaction, &mut run, &mut committing).await
+        };
+        let Err(failure) = once else {
+            run.was_committed(work);
+            return Report::Stored { lane, outcomes: committing.unwrap_or_default() };
+        };
+        if let Failure::Again = failure {
+            *session = roll_back(session.take(), work.deadline).await;
+            continue;
+        }
+        let report = failed(lane, work, session, transaction, failure, committing).await;
+        if let Report::InDoubt { .. } = &report {
+            run.was_committed(work);
+        }
+        return report;
+    }
+}
+
+async fn failed(
+    lane: usize,
+    work: &Work,
+    session: &mut Option<Box<dyn Session>>,
+    transaction: &Transaction<Queued>,
+    failure: Failure,
+    committing: Committing,
+) -> Report {
     // Whatever went wrong, the connection goes: its state is not worth a guess, and contention is rare.
     let dropped = session.take();
     let (error, record) = match failure {
         Failure::Fenced => return Report::Fenced { lane },
         Failure::Halt(halt) => return Report::Halt(halt),
+        Failure::Refused(halt) => {
+            drop(dropped);
+            return refused_or_fenced(lane, work, transaction, halt).await;
+        }
         Failure::NoSession(error) if is_refusal(error.class) => {
             return Report::Out { lane, said: error.message };
         }
+        Failure::Again => (no_answer("a transaction that runs again", work.deadline), None),
         Failure::NoSession(error) => (error, None),
         Failure::Database(error, record) => (error, record),
     };
@@ -157,18 +202,18 @@ async fn store(
         );
     }
     match (error.class, committing) {
-        (ErrorClass::Outage | ErrorClass::Unknown, Some(outputs)) if !error.rolled_back => {
+        (ErrorClass::Outage | ErrorClass::Unknown, Some(outcomes)) if !error.rolled_back => {
             drop(dropped);
-            Report::InDoubt { lane, outputs, said: error.message }
+            Report::InDoubt { lane, outcomes, said: error.message }
         }
         (ErrorClass::Outage | ErrorClass::Unknown, _) => Report::Out { lane, said: error.message },
         (ErrorClass::Contention, _) => {
             *session = roll_back(dropped, work.deadline).await;
-            Report::Contended { lane }
+            Report::Contended { lane, said: error.message }
         }
         (ErrorClass::Reject, _) => {
             drop(dropped);
-            refused_or_fenced(lane, work, transaction, &error, record).await
+            refused_or_fenced(lane, work, transaction, refused(error.class, &error).about(record)).await
         }
         (class, _) => Report::Halt(refused(class, &error).about(record)),
     }
@@ -180,8 +225,7 @@ async fn refused_or_fenced(
     lane: usize,
     work: &Work,
     transaction: &Transaction<Queued>,
-    error: &DatabaseError,
-    record: Option<Coordinates>,
+    halt: Halt,
 ) -> Report {
     let asked = timeout(work.deadline, async {
         let mut session = work.database.connect().await?;
@@ -198,7 +242,7 @@ async fn refused_or_fenced(
     let mine =
         |group, incarnation| rows.iter().any(|row| row.group == group && row.incarnation == incarnation);
     if transaction.batches.iter().all(|batch| mine(batch.group, batch.incarnation)) {
-        Report::Halt(refused(error.class, error).about(record))
+        Report::Halt(halt)
     } else {
         Report::Fenced { lane }
     }
@@ -210,37 +254,6 @@ async fn roll_back(session: Option<Box<dyn Session>>, deadline: Duration) -> Opt
     matches!(rolled_back, Ok(Ok(()))).then_some(session)
 }
 
-async fn attempt(
-    work: &Work,
-    slot: &mut Option<Box<dyn Session>>,
-    transaction: &Transaction<Queued>,
-    committing: &mut Option<Vec<Outputs>>,
-) -> Result<(), Failure> {
-    let session = begin(work, slot).await?;
-    let mut events: Vec<Looked<'_>> = looked(work, transaction);
-    let keys = events.iter().map(|looked| &looked.event.key[..]);
-    for wave in waves(keys, work.spec.database.steps.len() == 1) {
-        let wave: Vec<usize> = wave.into_iter().filter(|i| events.get(*i).is_some_and(is_readable)).collect();
-        if !wave.is_empty() {
-            run_steps(work, session, &mut events, &wave).await?;
-        }
-    }
-    let mut outputs = Vec::with_capacity(transaction.batches.len());
-    let mut rest = &events[..];
-    for batch in &transaction.batches {
-        let (mine, others) = rest.split_at(batch.events.len().min(rest.len()));
-        rest = others;
-        let made = work.outputs.of_batch(mine);
-        outputs.push(made.map_err(|e| Failure::Halt(unwritable(&e)))?);
-    }
-    if !session.advance(&advances(work, transaction, &outputs)?).await? {
-        return Err(Failure::Fenced);
-    }
-    *committing = Some(outputs);
-    session.commit().await?;
-    Ok(())
-}
-
 /// Who is not let in has done nothing yet: whether that passes, as it may behind a failover, is for the prober to find out,
 /// which halts the job where it stays.
 fn is_refusal(class: ErrorClass) -> bool {
@@ -249,7 +262,7 @@ fn is_refusal(class: ErrorClass) -> bool {
 
 /// Begins on the session that is there, or on a new one. A session that has idled may be dead without anybody
 /// having noticed; nothing was sent on it yet, so it is replaced without a word.
-async fn begin<'a>(
+pub(super) async fn begin<'a>(
     work: &Work,
     slot: &'a mut Option<Box<dyn Session>>,
 ) -> Result<&'a mut Box<dyn Session>, Failure> {
@@ -265,110 +278,8 @@ async fn begin<'a>(
     Ok(slot.insert(session))
 }
 
-fn is_readable(looked: &Looked<'_>) -> bool {
-    matches!(looked.event.body, Body::Readable { .. })
-}
-
-fn looked<'a>(work: &Work, transaction: &'a Transaction<Queued>) -> Vec<Looked<'a>> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
-    let now = i64::try_from(now).ok().and_then(Timestamp::from_unix_ms).unwrap_or(Timestamp::UNIX_EPOCH);
-    let events = transaction.batches.iter().flat_map(|batch| &batch.events);
-    let steps = work.spec.database.steps.len();
-    events.map(|queued| Looked { event: &queued.event, rows: vec![None; steps], now }).collect()
-}
-
-async fn run_steps(
-    work: &Work,
-    session: &mut Box<dyn Session>,
-    events: &mut [Looked<'_>],
-    wave: &[usize],
-) -> Result<(), Failure> {
-    for (number, step) in work.spec.database.steps.iter().enumerate() {
-        let statement = match step {
-            Step::Lookup(lookup) => &lookup.statement,
-            Step::Store(store) => &store.statement,
-        };
-        let rows: Vec<Row> =
-            wave.iter().filter_map(|i| events.get(*i)).map(|e| bind(work, e, statement)).collect();
-        match step {
-            Step::Store(_) => {
-                session.store(number, &rows).await.map_err(|error| blame(work, error, events, wave))?;
-            }
-            Step::Lookup(lookup) => {
-                let found =
-                    session.lookup(number, &rows).await.map_err(|error| blame(work, error, events, wave))?;
-                for (index, row) in wave.iter().zip(found) {
-                    let Some(looked) = events.get_mut(*index) else { continue };
-                    if row.is_none() && lookup.missing == Missing::Reject {
-                        return Err(Failure::Halt(missing(work, looked, lookup.name.as_deref(), number)));
-                    }
-                    if let Some(slot) = looked.rows.get_mut(number) {
-                        *slot = row;
-                    }
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn bind(work: &Work, looked: &Looked<'_>, statement: &Statement) -> Vec<Value> {
-    statement.parameters.iter().map(|of| work.outputs.value(looked, of)).collect()
-}
-
-fn advances(
-    work: &Work,
-    transaction: &Transaction<Queued>,
-    outputs: &[Outputs],
-) -> Result<Vec<Advance>, Failure> {
-    let batches = transaction.batches.iter().zip(outputs);
-    batches
-        .map(|(batch, outputs)| {
-            let outbox = outputs.to_outbox().map_err(|e| {
-                Failure::Halt(Halt::new(HaltKind::Internal, format!("cannot encode an outbox row: {e}")))
-            })?;
-            Ok(Advance {
-                group: batch.group,
-                incarnation: batch.incarnation,
-                batch: batch.number,
-                positions: batch.places.to_text(&work.spec.source.topics),
-                outbox,
-                confirmed: batch.confirmed,
-            })
-        })
-        .collect()
-}
-
-/// Adds to an error which record it is about, where the engine named the row.
-fn blame(work: &Work, mut error: DatabaseError, events: &[Looked<'_>], wave: &[usize]) -> Failure {
-    let index = error.row.and_then(|row| wave.get(row)).copied();
-    let record = index.and_then(|index| events.get(index)).map(|looked| looked.event.at);
-    if let Some(at) = record {
-        error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
-    }
-    Failure::Database(error, record)
-}
-
-fn unwritable(error: &CannotEncode) -> Halt {
-    Halt::new(HaltKind::Reject, error.to_string()).about(Some(error.event)).because("unwritable output", None)
-}
-
-fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Halt {
-    let step =
-        name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
-    Halt::new(
-        HaltKind::Reject,
-        format!(
-            "record {}: look-up {step} found no row, and its `missing` is \"reject\": add the row, or set missing = \
-             \"null\", and start again; the job goes on with this very record",
-            work.outputs.source_of(looked.event.at)
-        ),
-    )
-    .about(Some(looked.event.at))
-    .because("missing look-up", None)
-}
-
-fn refused(class: ErrorClass, error: &DatabaseError) -> Halt {
+/// The halt of what the database will not take.
+pub(super) fn refused(class: ErrorClass, error: &DatabaseError) -> Halt {
     let (kind, what) = match class {
         ErrorClass::Reject => {
             (HaltKind::Reject, "the database refuses an event, and rejects.refused is \"halt\"")
@@ -406,7 +317,8 @@ async fn settle(
         }
         Ok(Err(Failure::Database(error, _) | Failure::NoSession(error))) => error,
         Ok(Err(Failure::Fenced)) => return Report::Fenced { lane },
-        Ok(Err(Failure::Halt(halt))) => return Report::Halt(halt),
+        Ok(Err(Failure::Halt(halt) | Failure::Refused(halt))) => return Report::Halt(halt),
+        Ok(Err(Failure::Again)) => no_answer("a look-up of positions", work.deadline),
         Err(_elapsed) => no_answer("a look-up of positions", work.deadline),
     };
     match error.class {
@@ -418,7 +330,8 @@ async fn settle(
     }
 }
 
-fn no_answer(what: &str, deadline: Duration) -> DatabaseError {
+/// A deadline has passed.
+pub(super) fn no_answer(what: &str, deadline: Duration) -> DatabaseError {
     DatabaseError {
         class: ErrorClass::Outage,
         code: None,

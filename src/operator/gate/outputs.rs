@@ -20,8 +20,13 @@ pub struct Outputs {
     pub records: Vec<Outgoing>,
     /// Bytes of all records, bookkeeping included.
     pub bytes: usize,
+    /// Per event of the batch, in their order, whether its outcome is a record in Kafka: by what was decided about it, not by
+    /// what was made of it. Empty in what an outbox gave.
+    pub sends: Vec<bool>,
     /// For the audit: the batch's events in their order. Empty where the job is not audited, and in what an outbox gave.
     pub audited: Vec<Audited>,
+    /// Its events were parked and came out of the ledger: the audit has had their outcome when they were parked.
+    pub is_retry: bool,
 }
 
 /// An event of a batch, as the audit has to hear of it.
@@ -68,9 +73,10 @@ impl Outputs {
         postcard::from_bytes(body).map(Outputs::of).map_err(bad)
     }
 
-    fn of(records: Vec<Outgoing>) -> Outputs {
+    /// These records, of which nothing else is known.
+    pub(super) fn of(records: Vec<Outgoing>) -> Outputs {
         let bytes = records.iter().map(Outgoing::footprint_bytes).sum();
-        Outputs { records, bytes, audited: Vec::new() }
+        Outputs { records, bytes, ..Outputs::default() }
     }
 }
 
@@ -87,7 +93,7 @@ pub(super) struct Looked<'a> {
 pub(super) struct CannotEncode {
     pub(super) event: Coordinates,
     at: String,
-    why: String,
+    pub(super) why: String,
 }
 
 /// Makes outputs.
@@ -102,17 +108,24 @@ impl OutputSetup {
         OutputSetup { spec }
     }
 
-    /// What a batch sends.
-    pub(super) fn of_batch(&self, batch: &[Looked<'_>]) -> Result<Outputs, CannotEncode> {
-        let mut records = Vec::with_capacity(batch.len());
-        for looked in batch {
-            if let Body::Unreadable(reason) = &looked.event.body {
-                records.push(self.dead_letter(looked.event, reason));
-            } else if let Some(outgoing) = self.document(looked)? {
-                records.push(outgoing);
-            }
-        }
-        Ok(Outputs::of(records))
+    /// Whether a job sends something of an event that is handled.
+    pub(super) fn sends(&self) -> bool {
+        self.spec.output.is_some()
+    }
+
+    /// What an event sends, if it sends anything.
+    pub(super) fn of_event(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
+        self.document(looked)
+    }
+
+    /// Bytes of an output and the limit that they are over.
+    pub(super) fn over_limit(&self, _outgoing: &Outgoing) -> Option<(usize, usize)> {
+        None
+    }
+
+    /// The dead letter of an event.
+    pub(super) fn letter(&self, event: &Event, reason: &Reason) -> Outgoing {
+        self.dead_letter(event, reason)
     }
 
     /// The value of a reference.

@@ -101,8 +101,11 @@ impl Witness {
     }
 }
 
-/// Adds the events that a batch has settled. `oldest`: the epoch that the batch holds open.
+/// Adds the events that a batch has settled: none in a retry, whose events had their outcome when they were parked. `oldest`: the epoch that the batch holds open.
 fn settle(batch: &Outputs, oldest: Epoch, topics: &[String], settled: &mut Tally) {
+    if batch.is_retry {
+        return;
+    }
     let mut sending = batch.audited.iter().filter(|event| event.sends);
     for record in &batch.records {
         // What names no event of this job settles none.
@@ -180,6 +183,7 @@ mod tests {
             records: records.iter().map(|source| record(source)).collect(),
             bytes: 0,
             audited: vec![event(1, true), event(2, false), event(3, true)],
+            ..Outputs::default()
         };
         let mut tally = Tally::default();
         settle(&batch, 7, &["in".to_owned()], &mut tally);

@@ -7,11 +7,12 @@
 //! Not here:  epochs
 
 use crate::kafka::{AsyncLog, AsyncReader, LogError, LogErrorClass, ReadRecord};
-use crate::model::{NextOffset, TopicPartition};
+use crate::model::{KeyGroup, NextOffset, TopicPartition};
 use crate::operator::budget::Budget;
 use crate::operator::host::Host;
 use crate::operator::mailbox::Sender;
 use crate::operator::refusals::Refusals;
+use crate::operator::source::Marks;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::{Board, World};
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct ReaderSetup {
     pub worker: usize,
     /// Where it runs.
     pub host: Host,
+    /// What a person wants of parked events.
+    pub marks: Marks,
 }
 
 /// Some records, and what they cover.
@@ -67,6 +70,8 @@ pub struct Covered {
 pub enum Feed {
     /// Records, or only positions that moved over control records.
     Handful(Handful),
+    /// Of these key groups somebody wants parked events tried.
+    Marked(Vec<KeyGroup>),
     /// It will read no more.
     Ended,
     /// It cannot read on.

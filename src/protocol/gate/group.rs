@@ -1,8 +1,12 @@
-//! One key group: its queue, its numbers, and whether a batch of it is out.
+//! One key group: its queue, its numbers, its parked keys, and whether a batch of it is out.
 
-use super::{Batch, Claimed, Item, Limits};
-use crate::model::{BatchNumber, Incarnation, KeyGroup, Places};
-use std::collections::VecDeque;
+use super::{Batch, Changes, Claimed, Item, Limits};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, KeyId, Places};
+use std::collections::{BTreeSet, VecDeque};
+
+/// Batches of a pass over parked events, before the queue has a turn. Under full load the queue then parks a batch's worth of
+/// a key's events while a pass handles this many: a pass comes to its end.
+const PASS_BATCHES: u32 = 20;
 
 /// The gate's state of one key group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +26,10 @@ pub(super) struct Group<E> {
     confirmed: BatchNumber,
     /// The outbox rows up to this one are deleted.
     cleared: BatchNumber,
+    /// Keys of which an event is parked.
+    parked: BTreeSet<KeyId>,
+    /// Somebody wants parked events tried: so many batches were, so far.
+    pass: Option<u32>,
 }
 
 impl<E: Item> Group<E> {
@@ -37,11 +45,31 @@ impl<E: Item> Group<E> {
             confirmed: claimed.emitted,
             // Rows that Kafka confirmed just before the last run ended may still be there.
             cleared: BatchNumber(0),
+            parked: claimed.parked,
+            pass: None,
         }
     }
 
     pub(super) fn queued(&self) -> usize {
         self.queue.len()
+    }
+
+    pub(super) fn parked(&self) -> usize {
+        self.parked.len()
+    }
+
+    pub(super) fn is_in_pass(&self) -> bool {
+        self.pass.is_some()
+    }
+
+    /// Parked events are to be tried. A pass that is on finds these, too, or the next one does.
+    pub(super) fn begin_pass(&mut self) {
+        self.pass.get_or_insert(0);
+    }
+
+    /// Whether there is anything to form a batch of.
+    pub(super) fn has_work(&self) -> bool {
+        self.is_in_pass() || !self.queue.is_empty()
     }
 
     pub(super) fn is_out(&self) -> bool {
@@ -78,7 +106,7 @@ impl<E: Item> Group<E> {
 
     /// Whether it now has work and was not listed as ready; lists it.
     pub(super) fn became_ready(&mut self) -> bool {
-        let now = !self.out && !self.ready && !self.queue.is_empty();
+        let now = !self.out && !self.ready && self.has_work();
         self.ready |= now;
         now
     }
@@ -101,19 +129,62 @@ impl<E: Item> Group<E> {
             places.advance(event.at().at, event.place_behind());
             events.push(event);
         }
-        let confirmed = (self.confirmed > self.cleared).then_some(self.confirmed);
-        let number = self.batch.next();
-        Batch { group: self.group, number, incarnation: self.incarnation, events, places, confirmed }
+        let is_parked = |event: &E| event.key().is_some_and(|key| self.parked.contains(&key));
+        let waiting = (0..).zip(&events).filter(|(_, event)| is_parked(event)).map(|(index, _)| index).collect();
+        Batch { events, places, waiting, ..self.empty_batch() }
     }
 
-    /// The batch that was out is stored.
-    pub(super) fn stored(&mut self, batch: &Batch<E>) {
+    /// The next batch of a pass: its events are in the ledger.
+    pub(super) fn form_retry(&mut self) -> Batch<E> {
+        assert!(!self.out && self.pass.is_some(), "key group {}: no pass, or a batch is out", self.group);
+        self.out = true;
+        self.ready = false;
+        Batch { is_retry: true, ..self.empty_batch() }
+    }
+
+    fn empty_batch(&self) -> Batch<E> {
+        Batch {
+            group: self.group,
+            number: self.batch.next(),
+            incarnation: self.incarnation,
+            events: Vec::new(),
+            waiting: Vec::new(),
+            is_retry: false,
+            places: self.places.clone(),
+            confirmed: (self.confirmed > self.cleared).then_some(self.confirmed),
+        }
+    }
+
+    /// The batch that was out is undone, and its events are in front of the queue again.
+    pub(super) fn take_back(&mut self, batch: &Batch<E>)
+    where
+        E: Clone,
+    {
+        assert!(self.out, "key group {}: a batch is taken back that was not out", self.group);
+        self.out = false;
+        batch.events.iter().rev().for_each(|event| self.queue.push_front(event.clone()));
+    }
+
+    /// The batch that was out is stored. Whether a pass is over by that.
+    pub(super) fn stored(&mut self, batch: &Batch<E>, changes: &Changes) -> bool {
         assert!(self.out, "key group {}: a batch was stored that was not out", self.group);
         assert_eq!(batch.number, self.batch.next(), "key group {}: batch numbers rise by one", self.group);
         self.out = false;
         self.batch = batch.number;
         self.places = batch.places.clone();
         self.cleared = self.cleared.max(batch.confirmed.unwrap_or_default());
+        for key in &changes.freed {
+            assert!(self.parked.remove(key), "key group {}: a key was freed that was not parked", self.group);
+        }
+        self.parked.extend(&changes.parked);
+        batch.is_retry && self.go_on_with_pass(changes.more)
+    }
+
+    /// One batch more of a pass is done: whether that was the last.
+    fn go_on_with_pass(&mut self, more: bool) -> bool {
+        let batches = self.pass.map_or(PASS_BATCHES, |done| done.saturating_add(1));
+        self.pass = (more && batches < PASS_BATCHES).then_some(batches);
+        self.pass.is_none()
     }
 
     /// Kafka has this batch.

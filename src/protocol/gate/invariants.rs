@@ -4,13 +4,14 @@
 //! Fails:     by a halt of kind internal: going on could store twice or never
 //! Not here:  what must hold of the database (the ledger holds it by compare-and-set)
 
+use super::group::Group;
 use super::lane::Lane;
 use super::{Gate, Item};
 use crate::model::KeyGroup;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::BTreeSet;
 
-impl<E: Item, O> Gate<E, O> {
+impl<E: Item + Clone, O> Gate<E, O> {
     /// Checks the machine from outside, in time proportional to what it holds.
     ///
     /// # Errors
@@ -20,7 +21,12 @@ impl<E: Item, O> Gate<E, O> {
         for batch in self.lanes.iter().filter_map(Lane::transaction).flat_map(|t| &t.batches) {
             let state = self.groups.get(&batch.group);
             must(out.insert(batch.group), batch.group, "two batches are out")?;
-            must(!batch.events.is_empty(), batch.group, "an empty batch is out")?;
+            must(batch.events.is_empty() == batch.is_retry, batch.group, "an empty batch is out, or a full retry")?;
+            must(
+                !batch.is_retry || state.is_some_and(Group::is_in_pass),
+                batch.group,
+                "parked events are tried that nobody wanted tried",
+            )?;
             must(
                 state.is_some_and(|state| state.is_next(batch)),
                 batch.group,
@@ -30,7 +36,7 @@ impl<E: Item, O> Gate<E, O> {
         let ready: BTreeSet<KeyGroup> = self.ready.iter().copied().collect();
         for (group, state) in &self.groups {
             must(state.is_out() == out.contains(group), *group, "its batch is in no lane")?;
-            let waits = !state.is_out() && state.queued() > 0;
+            let waits = !state.is_out() && state.has_work();
             must(
                 waits == ready.contains(group),
                 *group,

@@ -1,6 +1,6 @@
 //! One lane: a database connection's worth of work, and what is known of it.
 
-use super::{Action, Transaction};
+use super::{Action, Outcome, Transaction};
 use crate::model::{BatchNumber, Incarnation, KeyGroup};
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ pub(super) enum Lane<E, O> {
     /// Its transaction is undone and waits for the database.
     Waiting { transaction: Arc<Transaction<E>> },
     /// Its transaction's COMMIT went unanswered; it waits for the database to be asked.
-    Doubtful { transaction: Arc<Transaction<E>>, outputs: Vec<O> },
+    Doubtful { transaction: Arc<Transaction<E>>, outcomes: Vec<Outcome<O>> },
     /// The database is being asked.
-    Settling { transaction: Arc<Transaction<E>>, outputs: Vec<O> },
+    Settling { transaction: Arc<Transaction<E>>, outcomes: Vec<Outcome<O>> },
 }
 
 impl<E, O> Lane<E, O> {
@@ -49,9 +49,9 @@ impl<E, O> Lane<E, O> {
     }
 
     #[allow(clippy::panic, reason = "an answer to a question that was not asked: going on would store twice")]
-    pub(super) fn take_settling(&mut self) -> (Arc<Transaction<E>>, Vec<O>) {
+    pub(super) fn take_settling(&mut self) -> (Arc<Transaction<E>>, Vec<Outcome<O>>) {
         match std::mem::replace(self, Lane::Idle) {
-            Lane::Settling { transaction, outputs } => (transaction, outputs),
+            Lane::Settling { transaction, outcomes } => (transaction, outcomes),
             _ => panic!("a lane was looked up that was not in doubt"),
         }
     }
@@ -63,9 +63,9 @@ impl<E, O> Lane<E, O> {
                 let kept = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
                 (kept, Some(Action::Store { lane, transaction, contended: 0 }))
             }
-            Lane::Doubtful { transaction, outputs } => {
+            Lane::Doubtful { transaction, outcomes } => {
                 let groups = transaction.batches.iter().map(|b| b.group).collect();
-                (Lane::Settling { transaction, outputs }, Some(Action::Settle { lane, groups }))
+                (Lane::Settling { transaction, outcomes }, Some(Action::Settle { lane, groups }))
             }
             other => (other, None),
         };

@@ -3,7 +3,7 @@
 //! In:        each record's fate, in order, with the time     Out: "too many", with numbers
 //! Holds:     the numbers and times of the last `at_least` rejects of this worker
 //! Order:     counts records, so that how fast they are read changes nothing
-//! Not here:  what happens then (decode)
+//! Not here:  what happens then (decode, gate)
 //!
 //! A budget of share s and `at_least` n lets n rejects through within any n / s records in a row. The one behind them is too
 //! many, unless the first of them is more than `window_s` ago: a trickle is no flood. So of a flood a worker lets n rejects
@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// One worker's count.
-#[derive(Debug)]
-pub(super) struct Flood {
+#[derive(Clone, Debug)]
+pub struct Flood {
     budget: RejectBudget,
     /// Records seen, rejects included.
     records: u64,
@@ -25,25 +25,25 @@ pub(super) struct Flood {
 
 /// Too many rejects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TooMany {
+pub struct TooMany {
     /// Rejects, the last one included.
-    pub(super) rejects: u64,
+    pub rejects: u64,
     /// Among so many records in a row.
-    pub(super) records: u64,
+    pub records: u64,
 }
 
 impl Flood {
-    pub(super) fn new(budget: RejectBudget) -> Flood {
+    pub fn new(budget: RejectBudget) -> Flood {
         Flood { budget, records: 0, let_through: VecDeque::new() }
     }
 
     /// A record that can be read.
-    pub(super) fn readable(&mut self) {
+    pub fn readable(&mut self) {
         self.records = self.records.saturating_add(1);
     }
 
     /// A reject, at this time since some moment that stays the same. Some: it must not be let through.
-    pub(super) fn reject(&mut self, now: Duration) -> Option<TooMany> {
+    pub fn reject(&mut self, now: Duration) -> Option<TooMany> {
         self.records = self.records.saturating_add(1);
         if self.let_through.len() < self.budget.at_least {
             self.let_through.push_back((self.records, now));

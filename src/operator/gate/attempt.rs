@@ -1,0 +1,379 @@
+//! Attempt: one transaction from BEGIN to COMMIT, without the events that were set aside.
+//!
+//! In:        a transaction, and the fates of its events so far     Out: it is committed; or why not
+//! Holds:     per transaction the fates of its events, until it is committed or given up
+//! Order:     wave by wave, step by step (plan); or, once events are refused, one by one in queue order, which has the same
+//!            outcome
+//! Fails:     `Again` when an event was set aside: nothing of the transaction is stored
+//! Not here:  the rules (aside), the ledger's part (finish)
+//!
+//! Who is to blame is asked in two ways. Where the engine names the row, the event is set aside and all the others run together
+//! once more: two round trips for a rare bad event. Where it names none, or where there are many, each event runs by itself
+//! behind a savepoint, and one pass finds all of them.
+
+use super::aside::{Asides, Fate, Fates, Kind, Wrong, because};
+use super::finish::finish;
+use super::lane::{Committing, Failure, Work, begin, no_answer, refused};
+use super::outputs::{CannotEncode, Looked};
+use super::plan::waves;
+use super::{Queued, retry::Tried};
+use crate::database::{DatabaseError, ErrorClass, Row, Session};
+use crate::job::{Missing, Statement, Step};
+use crate::model::{Body, Coordinates, Event, Outgoing, ReasonCode, Timestamp, Value};
+use crate::protocol::gate::Transaction;
+use crate::protocol::halt::{Halt, HaltKind};
+use std::future::Future;
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::time::timeout;
+
+/// So many events are set aside one after the other, each at the cost of one more run; then they run one by one.
+const TOGETHER_MAX: usize = 2;
+
+/// What is known of a transaction from one run of it to the next.
+pub(super) struct Run<'a> {
+    pub(super) events: Vec<Looked<'a>>,
+    pub(super) fates: Fates,
+    /// What each event sends; known once its steps have run.
+    pub(super) sent: Vec<Option<Outgoing>>,
+    one_by_one: bool,
+    /// Of a retry.
+    pub(super) tried: Option<Tried>,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(work: &Work, transaction: &'a Transaction<Queued>) -> Run<'a> {
+        let now = now();
+        let events = transaction.batches.iter().flat_map(|batch| &batch.events);
+        let events: Vec<Looked<'_>> = events.map(|queued| looked(work, &queued.event, now)).collect();
+        let mut fates = Fates::default();
+        for (index, looked) in events.iter().enumerate() {
+            if let Body::Unreadable(reason) = &looked.event.body {
+                fates.set(index, Fate::DeadLetter(reason.clone()));
+            }
+        }
+        let mut first = 0;
+        for batch in &transaction.batches {
+            batch.waiting.iter().for_each(|index| fates.set(first + index, Fate::Park(None)));
+            first += batch.events.len();
+        }
+        let is_retry = transaction.batches.iter().any(|batch| batch.is_retry);
+        let tried = is_retry.then(Tried::default);
+        Run { sent: vec![None; events.len()], events, fates, one_by_one: false, tried }
+    }
+
+    pub(super) fn is_retry(&self) -> bool {
+        self.tried.is_some()
+    }
+
+    /// It is committed, or may be.
+    pub(super) fn was_committed(&self, work: &Work) {
+        match &self.tried {
+            None => work.asides.were(&self.events, &self.fates),
+            Some(tried) => tried.were(&work.asides),
+        }
+    }
+
+    /// Sets an event aside by the job's rule.
+    fn set_aside(&mut self, asides: &Asides, index: usize, wrong: Wrong) -> Result<(), Failure> {
+        let fate = asides.judge(wrong)?;
+        self.fates.set(index, fate);
+        self.fates.spread(&self.events);
+        Ok(())
+    }
+}
+
+/// An event, before anything was looked up for it.
+pub(super) fn looked<'a>(work: &Work, event: &'a Event, now: Timestamp) -> Looked<'a> {
+    Looked { event, rows: vec![None; work.spec.database.steps.len()], now }
+}
+
+pub(super) fn now() -> Timestamp {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
+    i64::try_from(now).ok().and_then(Timestamp::from_unix_ms).unwrap_or(Timestamp::UNIX_EPOCH)
+}
+
+pub(super) async fn attempt(
+    work: &Work,
+    slot: &mut Option<Box<dyn Session>>,
+    transaction: &Transaction<Queued>,
+    run: &mut Run<'_>,
+    committing: &mut Committing,
+) -> Result<(), Failure> {
+    let session = in_time(work, begin(work, slot)).await?;
+    if run.one_by_one || run.fates.len() > TOGETHER_MAX + unreadable_or_waiting(transaction) {
+        run.one_by_one = true;
+        one_by_one(work, session, run).await?;
+    } else {
+        in_time(work, together(work, session, run)).await?;
+    }
+    work.asides.allow(&run.events, &run.fates).map_err(Failure::Halt)?;
+    let end = async {
+        *committing = Some(finish(work, session, transaction, run).await?);
+        session.commit().await?;
+        Ok(())
+    };
+    in_time(work, end).await
+}
+
+/// Within the deadline: how long each part of a transaction may take, and each event that runs by itself.
+pub(super) async fn in_time<T>(
+    work: &Work,
+    part: impl Future<Output = Result<T, Failure>>,
+) -> Result<T, Failure> {
+    match timeout(work.deadline, part).await {
+        Ok(done) => done,
+        Err(_elapsed) => Err(no_answer("a transaction", work.deadline).into()),
+    }
+}
+
+/// Events that had their fate before anything was tried.
+fn unreadable_or_waiting(transaction: &Transaction<Queued>) -> usize {
+    let of = |batch: &crate::protocol::gate::Batch<Queued>| {
+        let unreadable = batch.events.iter().filter(|queued| !is_readable(&queued.event)).count();
+        unreadable + batch.waiting.len()
+    };
+    transaction.batches.iter().map(of).sum()
+}
+
+fn is_readable(event: &Event) -> bool {
+    matches!(event.body, Body::Readable { .. })
+}
+
+/// All events that have no fate, in waves.
+async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>) -> Result<(), Failure> {
+    let to_do: Vec<usize> = (0..run.events.len()).filter(|index| run.fates.of(*index).is_none()).collect();
+    let keys = to_do.iter().filter_map(|index| run.events.get(*index)).map(|looked| &looked.event.key[..]);
+    for wave in waves(keys, work.spec.database.steps.len() == 1) {
+        let wave: Vec<usize> = wave.into_iter().filter_map(|index| to_do.get(index).copied()).collect();
+        match run_steps(work, session, &mut run.events, &wave).await {
+            Ok(()) => {}
+            Err(Stuck::Failure(failure)) => return Err(failure),
+            Err(Stuck::Wrong(list)) => {
+                for (index, wrong) in list {
+                    run.set_aside(&work.asides, index, wrong)?;
+                }
+                return Err(Failure::Again);
+            }
+            Err(Stuck::Somebody(error)) => {
+                // Which one is not said: each by itself.
+                drop(error);
+                run.one_by_one = true;
+                return Err(Failure::Again);
+            }
+        }
+    }
+    let mut again = false;
+    for index in to_do {
+        match encode(work, run.events.get(index)) {
+            Ok(outgoing) => place(&mut run.sent, index, outgoing),
+            Err(wrong) => {
+                run.set_aside(&work.asides, index, wrong)?;
+                again = true;
+            }
+        }
+    }
+    if again { Err(Failure::Again) } else { Ok(()) }
+}
+
+fn place(sent: &mut [Option<Outgoing>], index: usize, outgoing: Option<Outgoing>) {
+    if let Some(slot) = sent.get_mut(index) {
+        *slot = outgoing;
+    }
+}
+
+/// Each event that has no fate by itself, in queue order; what is wrong with one takes back that one alone.
+async fn one_by_one(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>) -> Result<(), Failure> {
+    for index in 0..run.events.len() {
+        if run.fates.of(index).is_some() {
+            continue;
+        }
+        match in_time(work, alone(work, session, &mut run.events, index)).await? {
+            Alone::Handled(outgoing) => place(&mut run.sent, index, outgoing),
+            Alone::Wrong { wrong, survived } => {
+                run.set_aside(&work.asides, index, wrong)?;
+                if !survived {
+                    return Err(Failure::Again);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How one event by itself went.
+pub(super) enum Alone {
+    Handled(Option<Outgoing>),
+    /// It is taken back. `survived`: the transaction is as it was before.
+    Wrong { wrong: Wrong, survived: bool },
+}
+
+/// Runs one event's steps behind a savepoint, and makes its output.
+pub(super) async fn alone(
+    work: &Work,
+    session: &mut Box<dyn Session>,
+    events: &mut [Looked<'_>],
+    index: usize,
+) -> Result<Alone, Failure> {
+    session.savepoint().await?;
+    let (wrong, survived) = match run_steps(work, session, events, &[index]).await {
+        Ok(()) => match encode(work, events.get(index)) {
+            Ok(outgoing) => {
+                session.release().await?;
+                return Ok(Alone::Handled(outgoing));
+            }
+            Err(wrong) => (wrong, true),
+        },
+        Err(Stuck::Failure(failure)) => return Err(failure),
+        Err(Stuck::Wrong(list)) => match list.into_iter().next() {
+            Some((_, wrong)) => {
+                let survived = !wrong.lost_transaction;
+                (wrong, survived)
+            }
+            None => return Err(nobody()),
+        },
+        Err(Stuck::Somebody(error)) => {
+            let survived = !error.broken && !error.rolled_back;
+            match events.get(index) {
+                Some(looked) => (refusal(work, looked, error), survived),
+                None => return Err(nobody()),
+            }
+        }
+    };
+    if survived {
+        session.undo().await?;
+    }
+    Ok(Alone::Wrong { wrong, survived })
+}
+
+fn nobody() -> Failure {
+    Failure::Halt(Halt::new(HaltKind::Internal, "an event was refused, and it is none of the transaction's"))
+}
+
+/// Why steps did not go through.
+enum Stuck {
+    Failure(Failure),
+    /// These events.
+    Wrong(Vec<(usize, Wrong)>),
+    /// The database refuses one of them and does not say which.
+    Somebody(DatabaseError),
+}
+
+async fn run_steps(
+    work: &Work,
+    session: &mut Box<dyn Session>,
+    events: &mut [Looked<'_>],
+    list: &[usize],
+) -> Result<(), Stuck> {
+    for (number, step) in work.spec.database.steps.iter().enumerate() {
+        let statement = match step {
+            Step::Lookup(lookup) => &lookup.statement,
+            Step::Store(store) => &store.statement,
+        };
+        let rows: Vec<Row> =
+            list.iter().filter_map(|i| events.get(*i)).map(|e| bind(work, e, statement)).collect();
+        match step {
+            Step::Store(_) => {
+                session.store(number, &rows).await.map_err(|error| blame(work, error, events, list))?;
+            }
+            Step::Lookup(lookup) => {
+                let found =
+                    session.lookup(number, &rows).await.map_err(|error| blame(work, error, events, list))?;
+                let mut absent = Vec::new();
+                for (index, row) in list.iter().zip(found) {
+                    let Some(looked) = events.get_mut(*index) else { continue };
+                    if row.is_none() && lookup.missing == Missing::Reject {
+                        absent.push((*index, missing(work, looked, lookup.name.as_deref(), number)));
+                    } else if let Some(slot) = looked.rows.get_mut(number) {
+                        *slot = row;
+                    }
+                }
+                if !absent.is_empty() {
+                    return Err(Stuck::Wrong(absent));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn bind(work: &Work, looked: &Looked<'_>, statement: &Statement) -> Vec<Value> {
+    statement.parameters.iter().map(|of| work.outputs.value(looked, of)).collect()
+}
+
+/// Which record an error is about, where the engine names the row.
+fn blame(work: &Work, mut error: DatabaseError, events: &[Looked<'_>], list: &[usize]) -> Stuck {
+    let index = match list {
+        [only] => Some(*only),
+        _ => error.row.and_then(|row| list.get(row)).copied(),
+    };
+    let looked = index.and_then(|index| Some((index, events.get(index)?)));
+    match looked {
+        Some((index, looked)) if error.class == ErrorClass::Reject => {
+            Stuck::Wrong(vec![(index, refusal(work, looked, error))])
+        }
+        Some((_, looked)) => {
+            let at = looked.event.at;
+            error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
+            Stuck::Failure(Failure::Database(error, Some(at)))
+        }
+        None if error.class == ErrorClass::Reject && list.len() > 1 => Stuck::Somebody(error),
+        None => Stuck::Failure(Failure::Database(error, None)),
+    }
+}
+
+/// The database can never store this event.
+fn refusal(work: &Work, looked: &Looked<'_>, mut error: DatabaseError) -> Wrong {
+    let at = looked.event.at;
+    let reason = because(ReasonCode::Refused, error.message.clone());
+    error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
+    let lost_transaction = error.broken || error.rolled_back;
+    let halt = refused(ErrorClass::Reject, &error).about(Some(at));
+    Wrong { kind: Kind::Refused, reason, halt, lost_transaction }
+}
+
+fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Wrong {
+    let step =
+        name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
+    let halt = Halt::new(
+        HaltKind::Reject,
+        format!(
+            "record {}: look-up {step} found no row, its `missing` is \"reject\", and rejects.missing_lookup is \"halt\": add the \
+             row, or set missing = \"null\", and start again; the job goes on with this very record",
+            work.outputs.source_of(looked.event.at)
+        ),
+    );
+    let halt = halt.about(Some(looked.event.at)).because("missing look-up", None);
+    let reason = because(ReasonCode::MissingLookup, format!("look-up {step} found no row"));
+    Wrong { kind: Kind::MissingLookup, reason, halt, lost_transaction: false }
+}
+
+/// What an event sends, or why it cannot be sent.
+fn encode(work: &Work, looked: Option<&Looked<'_>>) -> Result<Option<Outgoing>, Wrong> {
+    let Some(looked) = looked else { return Ok(None) };
+    let outgoing = work.outputs.of_event(looked).map_err(|error| unwritable(&error))?;
+    match outgoing.as_ref().and_then(|outgoing| work.outputs.over_limit(outgoing)) {
+        None => Ok(outgoing),
+        Some((bytes, limit)) => Err(too_large(work, looked.event.at, bytes, limit)),
+    }
+}
+
+fn unwritable(error: &CannotEncode) -> Wrong {
+    let halt = Halt::new(HaltKind::Reject, error.to_string()).about(Some(error.event));
+    Wrong {
+        kind: Kind::Refused,
+        reason: because(ReasonCode::Unwritable, error.why.clone()),
+        halt: halt.because("unwritable output", None),
+        lost_transaction: false,
+    }
+}
+
+fn too_large(work: &Work, at: Coordinates, bytes: usize, limit: usize) -> Wrong {
+    let detail = format!("the output is {bytes} bytes, and its topic takes {limit}");
+    let text = format!(
+        "record {}: {detail}, and rejects.too_large is \"halt\": raise max.message.bytes of the topic, or set another rule, and \
+         start again; the job goes on with this very record",
+        work.outputs.source_of(at)
+    );
+    let halt = Halt::new(HaltKind::Reject, text).about(Some(at)).because("too large", None);
+    Wrong { kind: Kind::TooLarge, reason: because(ReasonCode::TooLarge, detail), halt, lost_transaction: false }
+}

@@ -1,0 +1,145 @@
+//! Finish: the ledger's part of a transaction, last of all: parked events, outputs, positions.
+//!
+//! In:        a transaction whose events are handled or have a fate     Out: what it comes to, once it is committed
+//! Order:     parked events first, position rows last
+//! Fails:     fenced: the ledger does not take the positions
+//! Not here:  COMMIT (attempt)
+
+use super::Queued;
+use super::aside::{Fate, key_of};
+use super::attempt::Run;
+use super::lane::{Failure, Work};
+use super::outputs::{Looked, Outputs};
+use crate::database::{Advance, ParkedAt, ParkedRow, ParkedState, Session};
+use crate::model::{KeyId, Timestamp};
+use crate::operator::exchange::key_id_of;
+use crate::protocol::gate::{Batch, Changes, Outcome, Transaction};
+use crate::protocol::halt::{Halt, HaltKind};
+use std::collections::BTreeSet;
+
+/// The reason of an event that only waits for those in front of it.
+const BEHIND: &str = "behind";
+
+pub(super) async fn finish(
+    work: &Work,
+    session: &mut Box<dyn Session>,
+    transaction: &Transaction<Queued>,
+    run: &Run<'_>,
+) -> Result<Vec<Outcome<Outputs>>, Failure> {
+    let mut outcomes = Vec::with_capacity(transaction.batches.len());
+    let mut parked = Vec::new();
+    let mut first = 0;
+    for batch in &transaction.batches {
+        let (rows, keys) = parked_of(work, batch, first, run);
+        let outputs = outputs_of(work, batch, first, run);
+        outcomes.push(Outcome { outputs, changes: Changes { parked: keys, ..Changes::default() } });
+        parked.extend(rows);
+        first += batch.events.len();
+    }
+    if !parked.is_empty() {
+        session.park(&parked).await?;
+    }
+    advance(work, session, transaction, &outcomes).await?;
+    Ok(outcomes)
+}
+
+/// Writes outbox and positions.
+pub(super) async fn advance(
+    work: &Work,
+    session: &mut Box<dyn Session>,
+    transaction: &Transaction<Queued>,
+    outcomes: &[Outcome<Outputs>],
+) -> Result<(), Failure> {
+    let batches = transaction.batches.iter().zip(outcomes);
+    let writes = batches.map(|(batch, outcome)| advance_of(work, batch, &outcome.outputs));
+    let writes: Vec<Advance> = writes.collect::<Result<_, _>>()?;
+    if session.advance(&writes).await? { Ok(()) } else { Err(Failure::Fenced) }
+}
+
+fn advance_of(work: &Work, batch: &Batch<Queued>, outputs: &Outputs) -> Result<Advance, Failure> {
+    let outbox = outputs.to_outbox().map_err(|e| {
+        Failure::Halt(Halt::new(HaltKind::Internal, format!("cannot encode an outbox row: {e}")))
+    })?;
+    Ok(Advance {
+        group: batch.group,
+        incarnation: batch.incarnation,
+        batch: batch.number,
+        positions: batch.places.to_text(&work.spec.source.topics),
+        outbox,
+        confirmed: batch.confirmed,
+    })
+}
+
+/// What a batch sends: outputs, and the letters of those that go to the dead-letter topic, in event order.
+fn outputs_of(work: &Work, batch: &Batch<Queued>, first: usize, run: &Run<'_>) -> Outputs {
+    let (mut records, mut sends) = (Vec::new(), Vec::new());
+    for (index, queued) in (first..).zip(&batch.events) {
+        match run.fates.of(index) {
+            None => {
+                records.extend(run.sent.get(index).cloned().flatten());
+                sends.push(work.outputs.sends());
+            }
+            Some(Fate::DeadLetter(reason)) => {
+                records.push(work.outputs.letter(&queued.event, reason));
+                sends.push(true);
+            }
+            Some(Fate::Discard(_) | Fate::Park(_)) => sends.push(false),
+        }
+    }
+    Outputs { sends, ..Outputs::of(records) }
+}
+
+/// The rows of a batch's parked events, and the keys that were not parked before.
+fn parked_of(
+    work: &Work,
+    batch: &Batch<Queued>,
+    first: usize,
+    run: &Run<'_>,
+) -> (Vec<ParkedRow>, Vec<KeyId>) {
+    let end = first + batch.events.len();
+    let mut rows = Vec::new();
+    let mut keys = BTreeSet::new();
+    for (index, fate) in run.fates.iter().filter(|(index, _)| (first..end).contains(index)) {
+        let Fate::Park(reason) = fate else { continue };
+        let Some(looked) = run.events.get(index) else { continue };
+        let Some(key) = key_of(looked.event) else { continue };
+        let at = ParkedAt { group: batch.group, batch: batch.number, place: u32::try_from(rows.len()).unwrap_or(u32::MAX) };
+        let mut row = row_of(work, looked, at, key_id_of(key));
+        if let Some(reason) = reason {
+            (row.reason, row.detail, row.tries) = (reason.code.as_str().to_owned(), reason.detail.clone(), 1);
+        }
+        keys.insert(row.key_id);
+        rows.push(row);
+    }
+    for index in &batch.waiting {
+        let key = run.events.get(first + index).and_then(|looked| key_of(looked.event));
+        key.iter().for_each(|key| _ = keys.remove(&key_id_of(key)));
+    }
+    (rows, keys.into_iter().collect())
+}
+
+fn row_of(work: &Work, looked: &Looked<'_>, at: ParkedAt, key_id: KeyId) -> ParkedRow {
+    let event = looked.event;
+    let now = moment(looked.now);
+    ParkedRow {
+        at,
+        key_id,
+        key: event.key.clone(),
+        topic: work.spec.topic_of(event.at.at).to_owned(),
+        partition: event.at.at.partition,
+        offset: event.at.offset,
+        index: event.at.index,
+        record: event.record.clone(),
+        reason: BEHIND.to_owned(),
+        detail: "an earlier event of its key is parked".to_owned(),
+        parked_at: now.clone(),
+        tried_at: now,
+        tries: 0,
+        state: ParkedState::Waiting,
+    }
+}
+
+/// A moment as the ledger's rows have it: to the second, so that texts sort as times do.
+pub(super) fn moment(at: Timestamp) -> String {
+    Timestamp { micros: 0, ..at }.to_string()
+}

@@ -1,0 +1,179 @@
+//! Retry: a batch of events that were parked, out of the ledger and through the very same steps.
+//!
+//! In:        a batch with a number and no events     Out: it is committed; or why not
+//! Holds:     nothing that the ledger does not hold: killed at any point, the next start begins with what is there
+//! Order:     a key's events in the order in which they were parked; the first that is refused again ends its key's turn
+//! Fails:     as an attempt does. A rule that is "halt" leaves a parked event parked: it halted nobody when it was parked, either
+//! Not here:  who asked for it (a person, by marks in the ledger)
+
+use super::aside::{Asides, Fate, Wrong, because};
+use super::attempt::{Alone, Run, alone, in_time, looked, now};
+use super::finish::{advance, moment};
+use super::lane::{Committing, Failure, Work, begin};
+use super::outputs::Outputs;
+use super::Queued;
+use crate::database::{ParkedAt, ParkedDone, ParkedOutcome, ParkedRow, ParkedState, Session};
+use crate::kafka::ReadRecord;
+use crate::model::{Body, Event, KeyId, Outgoing, Reason, ReasonCode, TopicPartition};
+use crate::protocol::gate::{Changes, Outcome, Transaction};
+use crate::protocol::halt::{Halt, HaltKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Events of one batch of a pass, and bytes of their records. Each runs by itself.
+const ROWS_MAX: usize = 100;
+const BYTES_MAX: usize = 4 << 20;
+
+/// What a retry has found out from one run of it to the next.
+#[derive(Default)]
+pub(super) struct Tried {
+    /// Whose refusal took the transaction with it.
+    refused: BTreeMap<ParkedAt, Fate>,
+    /// Of the last run: handled, refused again, dropped.
+    counts: [usize; 3],
+    /// For the log.
+    told: Vec<(Event, Fate)>,
+}
+
+impl Tried {
+    /// The run is committed.
+    pub(super) fn were(&self, asides: &Asides) {
+        let [handled, refused, dropped] = self.counts;
+        tracing::info!(handled, refused, dropped, "parked events were tried again");
+        self.told.iter().for_each(|(event, fate)| asides.tell(event, fate));
+    }
+}
+
+pub(super) async fn retry(
+    work: &Work,
+    slot: &mut Option<Box<dyn Session>>,
+    transaction: &Transaction<Queued>,
+    run: &mut Run<'_>,
+    committing: &mut Committing,
+) -> Result<(), Failure> {
+    let [batch] = &transaction.batches[..] else { return Err(not_alone()) };
+    let Some(tried) = &mut run.tried else { return Err(not_alone()) };
+    let session = in_time(work, begin(work, slot)).await?;
+    let rows = async { Ok(session.parked_work(batch.group, ROWS_MAX, BYTES_MAX).await?) };
+    let rows = in_time(work, rows).await?;
+    let mut pass = Pass::default();
+    for row in rows {
+        pass.row(work, session, tried, row).await?;
+    }
+    let Pass { records, done, counts, told, .. } = pass;
+    (tried.counts, tried.told) = (counts, told);
+    let end = async {
+        let left = session.settle_parked(batch.group, &done).await?;
+        let outputs = Outputs { is_retry: true, ..Outputs::of(records) };
+        let changes = Changes { parked: Vec::new(), freed: left.freed, more: left.more };
+        let outcomes = vec![Outcome { outputs, changes }];
+        advance(work, session, transaction, &outcomes).await?;
+        *committing = Some(outcomes);
+        session.commit().await?;
+        Ok(())
+    };
+    in_time(work, end).await
+}
+
+fn not_alone() -> Failure {
+    Failure::Halt(Halt::new(HaltKind::Internal, "a retry of parked events shares its transaction"))
+}
+
+/// One run over the rows.
+#[derive(Default)]
+struct Pass {
+    records: Vec<Outgoing>,
+    done: Vec<ParkedDone>,
+    /// Keys whose turn is over.
+    over: BTreeSet<KeyId>,
+    counts: [usize; 3],
+    told: Vec<(Event, Fate)>,
+}
+
+impl Pass {
+    async fn row(
+        &mut self,
+        work: &Work,
+        session: &mut Box<dyn Session>,
+        tried: &mut Tried,
+        row: ParkedRow,
+    ) -> Result<(), Failure> {
+        let (at, key_id) = (row.at, row.key_id);
+        let now = now();
+        if row.state == ParkedState::ToDrop {
+            self.counts[2] += 1;
+            let outcome = ParkedOutcome::Dropped { at: moment(now) };
+            self.done.push(ParkedDone { at, key_id, outcome });
+            return Ok(());
+        }
+        if self.over.contains(&key_id) {
+            return Ok(());
+        }
+        let Some(event) = event_of(work, row) else {
+            let why = because(ReasonCode::UnknownTopic, "the job does not read the topic of this event any more");
+            self.refuse(at, key_id, &why, &moment(now));
+            return Ok(());
+        };
+        let known = tried.refused.get(&at).cloned();
+        let fate = match (known, &event.body) {
+            (Some(fate), _) => fate,
+            (None, Body::Unreadable(reason)) => Fate::Park(Some(reason.clone())),
+            (None, Body::Readable { .. }) => {
+                let mut list = [looked(work, &event, now)];
+                match in_time(work, alone(work, session, &mut list, 0)).await? {
+                    Alone::Handled(outgoing) => {
+                        self.counts[0] += 1;
+                        self.records.extend(outgoing);
+                        self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Handled });
+                        return Ok(());
+                    }
+                    Alone::Wrong { wrong, survived } => {
+                        let fate = fate_of(work, wrong)?;
+                        if !survived {
+                            tried.refused.insert(at, fate);
+                            return Err(Failure::Again);
+                        }
+                        fate
+                    }
+                }
+            }
+        };
+        match &fate {
+            Fate::Park(Some(reason)) => self.refuse(at, key_id, reason, &moment(now)),
+            Fate::Park(None) => {}
+            Fate::DeadLetter(_) | Fate::Discard(_) => {
+                self.counts[1] += 1;
+                if let Fate::DeadLetter(reason) = &fate {
+                    self.records.push(work.outputs.letter(&event, reason));
+                }
+                self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Handled });
+                self.told.push((event, fate));
+            }
+        }
+        Ok(())
+    }
+
+    fn refuse(&mut self, at: ParkedAt, key_id: KeyId, reason: &Reason, now: &str) {
+        self.counts[1] += 1;
+        self.over.insert(key_id);
+        let (reason, detail) = (reason.code.as_str().to_owned(), reason.detail.clone());
+        self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Refused { reason, detail, at: now.to_owned() } });
+    }
+}
+
+/// By the job's rule; where that is to halt, it stays where it is.
+fn fate_of(work: &Work, wrong: Wrong) -> Result<Fate, Failure> {
+    let reason = wrong.reason.clone();
+    match work.asides.judge(wrong) {
+        Err(Failure::Refused(_)) => Ok(Fate::Park(Some(reason))),
+        other => other,
+    }
+}
+
+/// The event, read anew from its record. None: its topic is no topic of the job any more.
+fn event_of(work: &Work, row: ParkedRow) -> Option<Event> {
+    let topics = &work.spec.source.topics;
+    let topic = u16::try_from(topics.iter().position(|topic| *topic == row.topic)?).ok()?;
+    let at = TopicPartition { topic, partition: row.partition };
+    let record = ReadRecord { at, offset: row.offset, record: row.record };
+    (work.read_again)(record, row.index)
+}
