@@ -33,6 +33,7 @@ pub struct TooMany {
 }
 
 impl Flood {
+    /// A count that begins now.
     pub fn new(budget: RejectBudget) -> Flood {
         Flood { budget, records: 0, let_through: VecDeque::new() }
     }

@@ -32,6 +32,7 @@ impl Job {
                 document_bytes: 1 << 20,
                 document_depth: 256,
                 peer_silence_s: 30,
+                parked_keys: 1,
             },
         }
     }

@@ -70,13 +70,16 @@ fn what_is_left_out_has_a_default() {
         (spec.database.connections, spec.database.batch_events, spec.database.deadline_s),
         (1, 500, 30)
     );
-    assert_eq!(spec.rejects.unreadable, RejectRule::Halt);
+    let rejects = &spec.rejects;
+    let rules = [rejects.unreadable, rejects.refused, rejects.missing_lookup, rejects.too_large];
+    assert_eq!(rules, [RejectRule::Halt, RejectRule::Park, RejectRule::Park, RejectRule::Park]);
     assert_eq!(spec.outage.limit_s, 0);
     let limits = LimitsSpec {
         in_flight_bytes: 64 << 20,
         document_bytes: 1 << 20,
         document_depth: 256,
         peer_silence_s: 30,
+        parked_keys: 1_000_000,
     };
     assert_eq!(spec.limits, limits);
     assert_eq!(spec.output, None);
@@ -91,7 +94,10 @@ fn what_is_left_out_has_a_default() {
 fn a_dead_letter_topic_makes_dead_letters_the_default() {
     let text = changed("unreadable = \"dead_letter\"\n", "");
     let checked = checked(&text);
-    assert_eq!(checked.spec.rejects.unreadable, RejectRule::DeadLetter);
+    let rejects = &checked.spec.rejects;
+    let rules = [rejects.unreadable, rejects.refused, rejects.missing_lookup, rejects.too_large];
+    let letter = RejectRule::DeadLetter;
+    assert_eq!(rules, [letter, RejectRule::Park, letter, letter]);
     let setting = checked.settings.iter().find(|s| s.key == "rejects.unreadable").unwrap();
     assert_eq!(setting.origin, Origin::Default);
     assert!(setting.note.as_ref().unwrap().contains("dead_letter_topic"));

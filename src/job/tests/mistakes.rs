@@ -191,7 +191,7 @@ mod output_and_the_rest {
         dead_letters_without_a_topic: "dead_letter_topic = \"orders.rejected\"\n" => "";
         dead_letters_into_an_input: "dead_letter_topic = \"orders.rejected\"" => "dead_letter_topic = \"orders\"";
         dead_letters_into_the_output: "dead_letter_topic = \"orders.rejected\"" => "dead_letter_topic = \"orders.enriched\"";
-        reject_rules_not_built: "dead_letter_topic" => "refused = \"park\"\nmissing_lookup = \"dead_letter\"\ntoo_large = \"discard\"\ndead_letter_topic";
+        letters_of_other_kinds_without_a_topic: "dead_letter_topic = \"orders.rejected\"\n" => "refused = \"dead_letter\"\n";
         budget_without_a_share: "dead_letter_topic" => "budget = { at_least = 5 }\ndead_letter_topic";
         budget_over_all: "dead_letter_topic" => "budget = { share = 1.5, window_s = 0, of = 1 }\ndead_letter_topic";
         budget_no_table: "dead_letter_topic" => "budget = 0.05\ndead_letter_topic";

@@ -15,6 +15,11 @@ impl Item for E {
     fn group(&self) -> KeyGroup {
         KeyGroup(self.0)
     }
+    /// The last digit of its offset; 0: it has none.
+    fn key(&self) -> Option<KeyId> {
+        let digit = u128::try_from(self.1 % 10).unwrap();
+        (digit > 0).then_some(KeyId(digit))
+    }
     fn weight_bytes(&self) -> usize {
         10
     }
@@ -30,11 +35,16 @@ fn claimed(group: u32) -> Claimed {
         batch: BatchNumber(4),
         places: Places::default(),
         emitted: BatchNumber(4),
+        parked: BTreeSet::new(),
     }
 }
 
+fn limits(events_max: usize, bytes_max: usize) -> Limits {
+    Limits { events_max, bytes_max, parked_max: 3 }
+}
+
 fn gate(lanes: usize) -> G {
-    Gate::new(vec![claimed(0), claimed(1)], lanes, Limits { events_max: 3, bytes_max: 1000 })
+    Gate::new(vec![claimed(0), claimed(1)], lanes, limits(3, 1000))
 }
 
 fn act(gate: &mut G, input: Input<E, u8>) -> A {
@@ -50,6 +60,16 @@ fn arrive(gate: &mut G, events: &[E]) -> A {
     }
     gate.step(Input::Dispatch, &mut actions);
     actions
+}
+
+fn sent(outputs: &[u8]) -> Vec<Outcome<u8>> {
+    outputs.iter().map(|outputs| Outcome { outputs: *outputs, changes: Changes::default() }).collect()
+}
+
+/// One batch that has parked and freed these keys.
+fn changed(parked: &[u128], freed: &[u128], more: bool) -> Vec<Outcome<u8>> {
+    let keys = |list: &[u128]| list.iter().copied().map(KeyId).collect();
+    vec![Outcome { outputs: 0, changes: Changes { parked: keys(parked), freed: keys(freed), more } }]
 }
 
 /// Lane, and per batch: key group, number, offsets.
@@ -83,17 +103,17 @@ fn key_groups_share_a_transaction_up_to_its_limit() {
     // Key group 1 has a batch out: its later events wait although a lane is free.
     assert!(arrive(&mut g, &[E(1, 6)]).is_empty());
     assert_eq!(g.pending(), 6);
-    let actions = act(&mut g, Input::Stored { lane: 0, outputs: vec![7, 8] });
+    let actions = act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[7, 8]) });
     assert!(matches!(&actions[0], Action::Stored { outputs, .. } if *outputs == [7, 8]));
     assert_eq!(work(&actions), vec![(0, vec![(1, 6, vec![4, 5, 6])])]);
 }
 
 #[test]
 fn bytes_bound_a_transaction_but_never_to_nothing() {
-    let mut g: G = Gate::new(vec![claimed(0)], 1, Limits { events_max: 100, bytes_max: 15 });
+    let mut g: G = Gate::new(vec![claimed(0)], 1, limits(100, 15));
     let actions = arrive(&mut g, &[E(0, 1), E(0, 2), E(0, 3)]);
     assert_eq!(work(&actions), vec![(0, vec![(0, 5, vec![1, 2])])]);
-    let mut tiny: G = Gate::new(vec![claimed(0)], 1, Limits { events_max: 100, bytes_max: 1 });
+    let mut tiny: G = Gate::new(vec![claimed(0)], 1, limits(100, 1));
     assert_eq!(work(&arrive(&mut tiny, &[E(0, 1), E(0, 2)])), vec![(0, vec![(0, 5, vec![1])])]);
 }
 
@@ -102,23 +122,141 @@ fn an_event_that_an_earlier_run_stored_is_skipped() {
     let mut places = Places::default();
     places.advance(TopicPartition { topic: 0, partition: 0 }, Place { offset: Offset(3), events: 0 });
     let mut g: G =
-        Gate::new(vec![Claimed { places, ..claimed(0) }], 1, Limits { events_max: 3, bytes_max: 1000 });
+        Gate::new(vec![Claimed { places, ..claimed(0) }], 1, limits(3, 1000));
     let actions = arrive(&mut g, &[E(0, 2), E(0, 3)]);
     assert_eq!(actions[0], Action::Skip(E(0, 2)));
     assert_eq!(work(&actions), vec![(0, vec![(0, 5, vec![3])])]);
 }
 
 #[test]
-fn an_undone_transaction_runs_again_whole() {
-    let mut g = gate(1);
-    let first = work(&arrive(&mut g, &[E(0, 1), E(1, 2)]));
+fn contention_runs_again_whole_and_then_in_smaller_transactions() {
+    let mut g = Gate::new(vec![claimed(0), claimed(1)], 1, limits(4, 1000));
+    let first = work(&arrive(&mut g, &[E(0, 1), E(0, 2), E(1, 3), E(1, 4)]));
     let actions = act(&mut g, Input::Undone { lane: 0, again: Again::Now });
     assert!(matches!(actions[0], Action::Store { contended: 1, .. }));
     assert_eq!(work(&actions), first);
-    assert!(matches!(
-        act(&mut g, Input::Undone { lane: 0, again: Again::Now })[0],
-        Action::Store { contended: 2, .. }
-    ));
+    let halved = act(&mut g, Input::Undone { lane: 0, again: Again::Now });
+    assert_eq!(work(&halved), vec![(0, vec![(0, 5, vec![1, 2])])]);
+    g.check().unwrap();
+    act(&mut g, Input::Undone { lane: 0, again: Again::Now });
+    assert_eq!(
+        work(&act(&mut g, Input::Undone { lane: 0, again: Again::Now })),
+        vec![(0, vec![(0, 5, vec![1])])]
+    );
+    // One event cannot be taken apart: it goes on trying, with pauses.
+    act(&mut g, Input::Undone { lane: 0, again: Again::Now });
+    let alone = act(&mut g, Input::Undone { lane: 0, again: Again::Now });
+    assert!(matches!(alone[0], Action::Store { contended: 2, .. }), "{alone:?}");
+    // What gets through makes them larger again, in the order in which they came.
+    let mut left = Vec::new();
+    for _ in 0..3 {
+        left.extend(work(&act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[0]) })));
+    }
+    assert_eq!(left, vec![(0, vec![(1, 5, vec![3, 4])]), (0, vec![(0, 6, vec![2])])]);
+    g.check().unwrap();
+}
+
+/// Which of a batch's events are told to wait behind a parked one.
+fn waiting(actions: &A) -> Vec<usize> {
+    match &actions[..] {
+        [.., Action::Store { transaction, .. }] => transaction.batches[0].waiting.clone(),
+        _ => panic!("{actions:?}"),
+    }
+}
+
+fn retries(actions: &A) -> Vec<(u32, u64)> {
+    let stores = actions.iter().filter_map(|action| match action {
+        Action::Store { transaction, .. } => Some(&transaction.batches),
+        _ => None,
+    });
+    stores.flatten().filter(|batch| batch.is_retry).map(|batch| (batch.group.0, batch.number.0)).collect()
+}
+
+#[test]
+fn events_behind_a_parked_one_of_their_key_wait_and_others_go_on() {
+    let mut g = gate(1);
+    arrive(&mut g, &[E(0, 11), E(0, 12)]);
+    let next = arrive(&mut g, &[E(0, 20), E(0, 22), E(0, 31)]);
+    assert!(next.is_empty(), "a batch is out");
+    let actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[1], &[], false) });
+    assert_eq!(waiting(&actions), [2], "the one of key 1");
+    assert_eq!(g.parked(), 1);
+    let mut later = gate(1);
+    later.step(Input::Arrived(E(1, 11)), &mut Vec::new());
+    assert!(waiting(&act(&mut later, Input::Dispatch)).is_empty(), "another group's key of that name");
+    let parked = BTreeSet::from([KeyId(1)]);
+    let mut g: G = Gate::new(vec![Claimed { parked, ..claimed(0) }], 1, limits(3, 1000));
+    assert_eq!(waiting(&arrive(&mut g, &[E(0, 51)])), [0], "a start knows what was parked before");
+}
+
+#[test]
+fn parked_events_are_tried_before_what_is_queued() {
+    let parked = BTreeSet::from([KeyId(1), KeyId(2)]);
+    let mut g: G = Gate::new(vec![Claimed { parked, ..claimed(0) }, claimed(1)], 1, limits(3, 1000));
+    arrive(&mut g, &[E(1, 7)]);
+    arrive(&mut g, &[E(0, 31)]);
+    assert!(act(&mut g, Input::Retry(KeyGroup(0))).is_empty());
+    act(&mut g, Input::Retry(KeyGroup(0)));
+    let retry = act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[0]) });
+    assert_eq!(retries(&retry), [(0, 5)]);
+    g.check().unwrap();
+    // There is more: the queue waits on.
+    let more = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[2], true) });
+    assert_eq!(retries(&more), [(0, 6)]);
+    assert!(!more.contains(&Action::Passed(KeyGroup(0))));
+    let over = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[1], false) });
+    assert!(over.contains(&Action::Passed(KeyGroup(0))));
+    assert_eq!(work(&over), vec![(0, vec![(0, 7, vec![31])])]);
+    assert!(waiting(&over).is_empty(), "its key is free");
+    assert_eq!(act(&mut g, Input::Retry(KeyGroup(7))), vec![Action::Passed(KeyGroup(7))], "nobody's here");
+}
+
+#[test]
+fn a_pass_without_end_lets_the_queue_have_its_turn() {
+    let parked = BTreeSet::from([KeyId(1)]);
+    let mut g: G = Gate::new(vec![Claimed { parked, ..claimed(0) }], 1, limits(3, 1000));
+    act(&mut g, Input::Retry(KeyGroup(0)));
+    let mut actions = arrive(&mut g, &[E(0, 1)]);
+    let mut tried = 0;
+    while !retries(&actions).is_empty() {
+        tried += 1;
+        actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[], true) });
+    }
+    assert_eq!(tried, 20);
+    assert!(actions.contains(&Action::Passed(KeyGroup(0))));
+    assert_eq!(work(&actions), vec![(0, vec![(0, 25, vec![1])])]);
+}
+
+#[test]
+fn a_retry_in_doubt_is_looked_up_like_any_batch() {
+    for (batch, stored) in [(5, true), (4, false)] {
+        let parked = BTreeSet::from([KeyId(1)]);
+        let mut g: G = Gate::new(vec![Claimed { parked, ..claimed(0) }], 1, limits(3, 1000));
+        act(&mut g, Input::Retry(KeyGroup(0)));
+        act(&mut g, Input::Dispatch);
+        act(&mut g, Input::InDoubt { lane: 0, outcomes: changed(&[], &[1], false) });
+        act(&mut g, Input::Up);
+        let actions = act(&mut g, Input::Settled { lane: 0, rows: vec![row(0, 1, batch)] });
+        assert_eq!(retries(&actions).is_empty(), stored);
+        assert_eq!(g.parked(), usize::from(!stored), "known only once it is certain");
+        g.check().unwrap();
+    }
+}
+
+#[test]
+fn more_parked_keys_than_allowed_halt() {
+    let mut g = gate(1);
+    arrive(&mut g, &[E(0, 11)]);
+    let actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[1, 2, 3, 4], &[], false) });
+    assert!(matches!(&actions[..], [Action::Stored { .. }, Action::Halt(h)] if h.kind == HaltKind::Reject));
+}
+
+#[test]
+#[should_panic(expected = "was not parked")]
+fn a_key_that_is_not_parked_cannot_be_freed() {
+    let mut g = gate(1);
+    arrive(&mut g, &[E(0, 11)]);
+    act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[1], false) });
 }
 
 #[test]
@@ -152,7 +290,7 @@ fn a_commit_in_doubt_is_looked_up_and_never_repeated_blindly() {
     {
         let mut g = gate(1);
         let first = work(&arrive(&mut g, &[E(0, 1), E(1, 2)]));
-        assert_eq!(act(&mut g, Input::InDoubt { lane: 0, outputs: vec![1, 2] }), vec![Action::Probe]);
+        assert_eq!(act(&mut g, Input::InDoubt { lane: 0, outcomes: sent(&[1, 2]) }), vec![Action::Probe]);
         let asked = act(&mut g, Input::Up);
         assert_eq!(asked, vec![Action::Settle { lane: 0, groups: vec![KeyGroup(0), KeyGroup(1)] }]);
         // The database goes out again while it is asked: the question stays.
@@ -178,7 +316,7 @@ fn a_newer_instance_or_a_torn_transaction_halts() {
     for (rows, kind) in cases {
         let mut g = gate(1);
         arrive(&mut g, &[E(0, 1), E(1, 2)]);
-        act(&mut g, Input::InDoubt { lane: 0, outputs: vec![1, 2] });
+        act(&mut g, Input::InDoubt { lane: 0, outcomes: sent(&[1, 2]) });
         act(&mut g, Input::Up);
         let actions = act(&mut g, Input::Settled { lane: 0, rows });
         assert!(matches!(&actions[..], [Action::Halt(halt)] if halt.kind == kind), "{actions:?}");
@@ -198,9 +336,9 @@ fn confirmed_batches_are_cleared_once() {
         _ => panic!("{actions:?}"),
     };
     assert_eq!(confirmed(&arrive(&mut g, &[E(0, 1)])), Some(BatchNumber(4)), "rows of the run before");
-    act(&mut g, Input::Stored { lane: 0, outputs: vec![0] });
+    act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[0]) });
     assert_eq!(confirmed(&arrive(&mut g, &[E(0, 2)])), None);
-    act(&mut g, Input::Stored { lane: 0, outputs: vec![0] });
+    act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[0]) });
     act(&mut g, Input::Confirmed { group: KeyGroup(0), batch: BatchNumber(6) });
     assert_eq!(confirmed(&arrive(&mut g, &[E(0, 3)])), Some(BatchNumber(6)));
 }
@@ -220,5 +358,5 @@ fn kafka_cannot_confirm_what_was_not_stored() {
 #[test]
 #[should_panic(expected = "not storing")]
 fn an_answer_without_a_question_is_a_fault() {
-    act(&mut gate(1), Input::Stored { lane: 0, outputs: vec![] });
+    act(&mut gate(1), Input::Stored { lane: 0, outcomes: sent(&[]) });
 }
