@@ -12,7 +12,7 @@ use super::ledger::{Claims, LedgerClient, marks, owner, position_writer, superse
 use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
-use crate::model::{Incarnation, KeyGroup};
+use crate::model::{Incarnation, KeyGroup, RecordLimits};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
@@ -269,6 +269,8 @@ impl Life {
                 "sent what an earlier run had stored and not sent"
             );
         }
+        let RecordLimits { output_bytes, dead_letter_bytes } = started.limits;
+        tracing::debug!(?output_bytes, ?dead_letter_bytes, "how large records may be");
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
