@@ -12,7 +12,7 @@ use super::ledger::{Claims, LedgerClient, marks, owner, position_writer, superse
 use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
-use crate::model::{Incarnation, KeyGroup, RecordLimits};
+use crate::model::{Incarnation, KeyGroup};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
@@ -269,8 +269,6 @@ impl Life {
                 "sent what an earlier run had stored and not sent"
             );
         }
-        let RecordLimits { output_bytes, dead_letter_bytes } = started.limits;
-        tracing::debug!(?output_bytes, ?dead_letter_bytes, "how large records may be");
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
@@ -341,7 +339,7 @@ impl Life {
                 database: Arc::clone(&job.database),
                 claimed: started.claimed,
                 lanes: (connections / threads).max(1),
-                outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
+                outputs: Arc::new(OutputSetup::new(Arc::clone(spec), started.limits)),
                 read_again,
                 parked_max: (spec.limits.parked_keys / threads).max(1),
                 prober: Arc::clone(database_prober),

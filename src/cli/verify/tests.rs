@@ -342,7 +342,7 @@ fn what_others_sent_is_left_alone() {
     gather.take(place(Destination::Output), &Headers::new()).unwrap();
     let gathered = gather.finish();
     assert_eq!((gathered.foreign, gathered.outputs, gathered.dead_letters), (3, 1, 2));
-    assert_eq!(gathered.sent.finish().unwrap().next().unwrap(), None);
+    assert_eq!(gathered.outcomes.finish().unwrap().next().unwrap(), None);
 }
 
 fn reset(from: i64, handled: i64, to: i64) -> Reset {
