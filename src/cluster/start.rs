@@ -128,18 +128,7 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let from = first::positions(setup, &partitions, &frontier).await?;
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
     let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
-    Ok(Started {
-        claimed,
-        emitted,
-        emitter,
-        from,
-        until,
-        resets,
-        limits,
-        mark,
-        sent_from_outbox,
-        marked,
-    })
+    Ok(Started { claimed, emitted, emitter, from, until, resets, limits, mark, sent_from_outbox, marked })
 }
 
 fn out_of_order() -> Stopped {

@@ -161,11 +161,7 @@ pub trait Parked: Send {
 
     /// Writes down what was done with what [`Parked::parked_work`] gave, none of it twice; frees keys of which nothing waits
     /// any more, and takes the mark off those that have nothing marked left.
-    fn settle_parked<'a>(
-        &'a mut self,
-        group: KeyGroup,
-        done: &'a [ParkedDone],
-    ) -> Pending<'a, ParkedLeft>;
+    fn settle_parked<'a>(&'a mut self, group: KeyGroup, done: &'a [ParkedDone]) -> Pending<'a, ParkedLeft>;
 
     // ---- beside the stream
 

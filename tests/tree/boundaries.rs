@@ -51,7 +51,7 @@ const BETWEEN_OPERATORS: [(&str, &str); 8] = [
 
 /// What all operators share. It knows no operator.
 const SHARED: [&str; 9] =
-    ["account", "exchange", "host", "budget", "letter", "mailbox", "prober", "refusals", "stop"];
+    ["account", "exchange", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {

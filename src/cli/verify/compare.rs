@@ -122,7 +122,16 @@ impl Compare {
         found.counts.foreign = gathered.foreign;
         let mut outcomes = gathered.outcomes.finish()?;
         let next = outcomes.next()?.as_ref().map(Outcome::from_bytes);
-        Ok(Compare { rules, horizon: gathered.horizon, outcomes, next, by_key, crossings: None, resets, found })
+        Ok(Compare {
+            rules,
+            horizon: gathered.horizon,
+            outcomes,
+            next,
+            by_key,
+            crossings: None,
+            resets,
+            found,
+        })
     }
 
     /// An input partition begins; partitions come in their order.
@@ -268,8 +277,7 @@ impl Compare {
     fn group(&mut self) -> Result<Option<Group>, SortError> {
         let Some(first) = self.next else { return Ok(None) };
         let (is_parked, is_dropped) = (false, false);
-        let mut group =
-            Group { source: first.source, copies: 0, places: Vec::new(), is_parked, is_dropped };
+        let mut group = Group { source: first.source, copies: 0, places: Vec::new(), is_parked, is_dropped };
         while let Some(next) = self.next.filter(|next| next.source == first.source) {
             match next.lies {
                 Lies::Parked => group.is_parked = true,

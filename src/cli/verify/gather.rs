@@ -34,7 +34,12 @@ pub(super) struct Gathered {
 
 impl Gather {
     /// For a job of this name that reads these topics.
-    pub(super) fn new(job: &str, topics: &[String], outcomes: Sorter<OUTCOME_BYTES>, horizon: Horizon) -> Gather {
+    pub(super) fn new(
+        job: &str,
+        topics: &[String],
+        outcomes: Sorter<OUTCOME_BYTES>,
+        horizon: Horizon,
+    ) -> Gather {
         let gathered = Gathered { outcomes, horizon, outputs: 0, dead_letters: 0, foreign: 0 };
         Gather { job: job.to_owned(), topics: topics.to_vec(), gathered }
     }

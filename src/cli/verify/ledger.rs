@@ -42,9 +42,7 @@ pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
     };
     let answer = runtime.block_on(async { timeout(DEADLINE, asked).await });
     match in_time(answer)? {
-        (Some(row), frontier, resets, has_parked) => {
-            Ok(Ledger { job: row, frontier, resets, has_parked })
-        }
+        (Some(row), frontier, resets, has_parked) => Ok(Ledger { job: row, frontier, resets, has_parked }),
         (None, ..) => Err(not_run(job)),
     }
 }
