@@ -20,7 +20,7 @@ mod finish;
 mod locked;
 mod outputs;
 
-pub use outputs::{Audited, OutputSetup, Outputs};
+pub use outputs::{Audited, OutputSetup, Outputs, is_of_retry};
 
 use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::{key_id_of, route};
@@ -147,6 +147,17 @@ pub fn gate<'scope>(
             // What may be skipped has come in this activation, so its capabilities are these.
             let mut oldest: Option<Capability<Epoch>> = None;
             shell.take_confirmations(&mut actions);
+            // Before the reports: one that ends a pass ends it for all tickets that are here, and would for a later one's, too.
+            tickets.for_each(|capability, data| {
+                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0))
+                {
+                    for group in data.drain(..) {
+                        shell.epochs.open(epoch, &capability);
+                        shell.tickets.entry(group).or_default().push(epoch);
+                        shell.machine.step(Input::Retry(group), &mut actions);
+                    }
+                }
+            });
             shell.take_reports(&mut actions);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
@@ -160,16 +171,6 @@ pub fn gate<'scope>(
                     for event in data.drain(..) {
                         shell.epochs.open(epoch, &capability);
                         shell.machine.step(Input::Arrived(Queued { epoch, event }), &mut actions);
-                    }
-                }
-            });
-            tickets.for_each(|capability, data| {
-                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0))
-                {
-                    for group in data.drain(..) {
-                        shell.epochs.open(epoch, &capability);
-                        shell.tickets.entry(group).or_default().push(epoch);
-                        shell.machine.step(Input::Retry(group), &mut actions);
                     }
                 }
             });
@@ -372,7 +373,11 @@ impl Shell {
             })
             .collect();
         // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
-        let oldest = events.iter().chain(&tickets).copied().min()?;
+        let Some(oldest) = events.iter().chain(&tickets).copied().min() else {
+            let text = "a batch was stored that has no epoch: it cannot be sent before the next start";
+            self.stop.halt(Halt::new(HaltKind::Internal, text));
+            return None;
+        };
         Some((oldest, batches, events))
     }
 }
