@@ -230,7 +230,7 @@ fn run(audit: bool, events: u32, workers: u32) -> Run {
         broker.produce("in", partition, document(key, number)).expect("the partition is there");
     }
     let link = Link::new("bench", 0, Arc::default());
-    let database = MemoryDatabase::new(vec![MemoryStep::Store { unique: Vec::new() }], None);
+    let database = MemoryDatabase::new(vec![MemoryStep::Store { unique: Vec::new(), refuses: None }], None);
     let workers = usize::try_from(workers).unwrap();
     let setup = KafkaSetup::from_spec(&spec);
     let job = Job {

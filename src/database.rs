@@ -17,7 +17,8 @@ mod ledger;
 
 mod parked;
 pub use parked::{
-    Parked, ParkedAt, ParkedDone, ParkedLeft, ParkedMark, ParkedOutcome, ParkedRow, ParkedState, ParkedWish,
+    Parked, ParkedAt, ParkedDone, ParkedKey, ParkedLeft, ParkedMark, ParkedOutcome, ParkedRow, ParkedState,
+    ParkedWish,
 };
 
 mod steps;
@@ -28,7 +29,7 @@ mod sqlite;
 pub use sqlite::Onlooker;
 
 #[cfg(test)]
-mod conformance;
+pub(crate) mod conformance;
 
 /// Makes ready to connect: nothing is asked of a server yet. `job` names the rows in the ledger.
 ///
@@ -49,12 +50,13 @@ pub fn ledger_ddl(kind: &DatabaseKind) -> Vec<String> {
     })
 }
 
-/// The statements that bring a ledger of version 1 to this program's version, for `check` to print.
-pub fn ledger_upgrade(kind: &DatabaseKind) -> Vec<String> {
-    ledger::upgrade(match kind {
+/// The statements that bring a ledger of an older version ([`LedgerState::Older`]) to this program's, for `check` to print.
+pub fn ledger_upgrade(kind: &DatabaseKind, from: u64) -> Vec<String> {
+    let dialect = match kind {
         DatabaseKind::MySql { .. } => ledger::Dialect::MySql,
         DatabaseKind::Sqlite { .. } => ledger::Dialect::Sqlite,
-    })
+    };
+    ledger::upgrade(dialect, from)
 }
 
 /// An error code of an engine, as its table has it.

@@ -24,7 +24,9 @@ mod lie;
 mod link;
 mod log;
 mod memory_database;
+mod memory_parked;
 mod memory_session;
+mod parked_tables;
 mod partition;
 mod random;
 mod reader;
@@ -39,6 +41,7 @@ pub use lie::Lie;
 pub use link::Link;
 pub use log::MemoryLog;
 pub use memory_database::{MemoryDatabase, MemoryStep};
+pub use parked_tables::{KeyRow, ParkedTables};
 pub use random::Random;
 pub use tables::{StoredRow, Tables};
 

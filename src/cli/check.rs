@@ -124,7 +124,7 @@ async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) 
             report.notes.push(format!(
                 "The ledger's tables have version {version}. The next `run` brings them up; where the job's account may not \
                  alter tables, run this once:\n\n{};\n",
-                ledger_upgrade(&spec.database.kind).join(";\n\n")
+                ledger_upgrade(&spec.database.kind, version).join(";\n\n")
             ));
         }
         Ok(LedgerState::Missing) => {

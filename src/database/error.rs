@@ -32,6 +32,12 @@ impl DatabaseError {
     }
 }
 
+/// The transaction that something belongs to is not open any more. What is asked of it next must not run on its own.
+pub(super) fn transaction_lost() -> DatabaseError {
+    let message = "the transaction is not open any more: the database has rolled it back";
+    DatabaseError { rolled_back: true, ..DatabaseError::new(ErrorClass::Contention, message) }
+}
+
 /// A look-up that found more than one row for one row of parameters.
 pub(super) fn more_than_one_row(label: &str, row: usize) -> DatabaseError {
     DatabaseError::new(

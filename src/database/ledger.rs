@@ -2,7 +2,7 @@
 //!
 //! In:        what the protocol wants written or read, as the words of [`super`]
 //! Out:       tables, statements (the same text for both engines wherever their dialects allow it) and rows
-//! Holds:     the version of the tables; a ledger of version 1 is brought to it, one of another version is refused
+//! Holds:     the version of the tables; an older ledger is brought to it, a newer one is refused
 //! Fails:     misconfigured: tables missing or of another version; rights: tables missing and not allowed to create
 //! Not here:  no driver: [`Engine`] is what a session offers
 //!
@@ -15,6 +15,8 @@
 //! | `tidegate_outbox` | job, key group, batch | encoded outputs that Kafka has not confirmed |
 //! | `tidegate_topic` | job, topic | the id of the topic that the job knows under this name |
 //! | `tidegate_reset` | job, reset, topic, partition | positions that `offsets reset` has moved, and from where to where |
+//! | `tidegate_parked_key` | job, parked ordering key | what a person wants done with it |
+//! | `tidegate_parked` | job, key group, batch, place | a parked event with its record, or what is left of a dropped one |
 
 use super::{Pending, Row};
 use std::borrow::Cow;
@@ -28,6 +30,11 @@ mod rows;
 
 mod create;
 pub(super) use create::{create, state};
+
+mod parked;
+mod parked_reads;
+mod parked_rows;
+mod parked_statements;
 
 mod world;
 pub(super) use world::{mark_group, remember_topics, reset, resets, topics};
@@ -47,7 +54,26 @@ pub(super) enum Dialect {
     Sqlite,
 }
 
-/// What the ledger needs of a session: three ways to run a statement. Transactions are the session's own.
+/// What is done with the savepoint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Point {
+    Set,
+    Release,
+    Undo,
+}
+
+impl Point {
+    /// The statements that do it, in both dialects.
+    pub(super) fn texts(self) -> &'static [&'static str] {
+        match self {
+            Point::Set => &["SAVEPOINT tidegate_point"],
+            Point::Release => &["RELEASE SAVEPOINT tidegate_point"],
+            Point::Undo => &["ROLLBACK TO SAVEPOINT tidegate_point", "RELEASE SAVEPOINT tidegate_point"],
+        }
+    }
+}
+
+/// What the ledger needs of a session: three ways to run a statement, and a savepoint. Transactions are the session's own.
 pub(super) trait Engine: super::Session {
     /// Whose SQL it speaks.
     fn dialect(&self) -> Dialect;
@@ -63,4 +89,7 @@ pub(super) trait Engine: super::Session {
 
     /// Runs the statement once per row of parameters, in as few round trips as the engine allows.
     fn execute_each<'a>(&'a mut self, text: Cow<'static, str>, rows: Vec<Row>) -> Pending<'a, ()>;
+
+    /// Sets the savepoint, gives it up or goes back to it. Contention, and rolled back, where the transaction is gone.
+    fn point(&mut self, point: Point) -> Pending<'_, ()>;
 }

@@ -37,7 +37,7 @@ const CONNECT_DEADLINE: Duration = Duration::from_secs(5);
 const KEEPALIVE: Duration = Duration::from_secs(15);
 
 /// Prepared statements that a session keeps for the ledger, and for each step.
-const CACHED_FOR_LEDGER: usize = 48;
+const CACHED_FOR_LEDGER: usize = 72;
 const CACHED_PER_STEP: usize = 6;
 
 /// A too long value must be an error, and never be cut, whatever the server's own mode is.

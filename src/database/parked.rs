@@ -124,6 +124,17 @@ pub struct ParkedWish {
     pub source: Option<(String, i32, Offset)>,
 }
 
+/// A parked key, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParkedKey {
+    /// What a person wants of it.
+    pub mark: Option<ParkedMark>,
+    /// How many of its events wait (dropped ones do not) and are meant.
+    pub events: u64,
+    /// The first of them, without its record.
+    pub first: ParkedRow,
+}
+
 /// What a person wants of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ParkedMark {
@@ -151,7 +162,9 @@ pub trait Parked: Send {
 
     /// The first events of a key group that the job is to do something about, in order, with their records: those to be
     /// dropped of every marked key, and all that wait of keys marked for a retry. At least one where there is one, then as many
-    /// as fit within both limits.
+    /// as fit within both limits; bytes as in [`Record::footprint_bytes`]. Where more keys are marked than are looked at in one
+    /// go, others come first than those of the lowest batches; of each key the first do. From here to the transaction's end
+    /// nobody else marks these keys.
     fn parked_work(
         &mut self,
         group: KeyGroup,
@@ -161,11 +174,7 @@ pub trait Parked: Send {
 
     /// Writes down what was done with what [`Parked::parked_work`] gave, none of it twice; frees keys of which nothing waits
     /// any more, and takes the mark off those that have nothing marked left.
-    fn settle_parked<'a>(
-        &'a mut self,
-        group: KeyGroup,
-        done: &'a [ParkedDone],
-    ) -> Pending<'a, ParkedLeft>;
+    fn settle_parked<'a>(&'a mut self, group: KeyGroup, done: &'a [ParkedDone]) -> Pending<'a, ParkedLeft>;
 
     // ---- beside the stream
 
@@ -187,8 +196,17 @@ pub trait Parked: Send {
         whole: bool,
     ) -> Pending<'a, Vec<ParkedRow>>;
 
-    /// Marks keys, in one transaction; with [`ParkedMark::Sweep`] also the events `drop` of them as to be dropped. Returns how
-    /// many of the keys are (still) parked. A key that is marked for a retry stays so.
+    /// The parked keys of which events are meant, by rising [`KeyId`], behind `after`, up to `rows_max`.
+    fn parked_by_key<'a>(
+        &'a mut self,
+        wish: &'a ParkedWish,
+        after: Option<KeyId>,
+        rows_max: usize,
+    ) -> Pending<'a, Vec<ParkedKey>>;
+
+    /// Marks keys, in one transaction; with [`ParkedMark::Sweep`] also the events `drop` of them as to be dropped, and only keys
+    /// that have such events. Returns how many of the keys are (still) parked. A key that is marked for a retry stays so. May fail
+    /// as contention: the job handles these keys at this moment.
     fn mark_parked<'a>(
         &'a mut self,
         keys: &'a [(KeyGroup, KeyId)],

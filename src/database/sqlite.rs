@@ -39,7 +39,7 @@ const BUSY_MS: u64 = 200;
 static OPENING: StdMutex<()> = StdMutex::new(());
 
 /// Prepared statements that a session keeps.
-const CACHED: usize = 64;
+const CACHED: usize = 96;
 
 /// An SQLite file.
 #[derive(Debug)]

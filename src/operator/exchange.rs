@@ -66,7 +66,7 @@ mod tests {
     fn the_hash_is_the_ledgers_for_ever() {
         assert_eq!(key_group_of(b"", 1 << 16), KeyGroup(21292));
         assert_eq!(key_group_of(b"order-1", 1 << 16), KeyGroup(61875));
-        assert_eq!(key_id_of(b"order-1"), KeyId(0));
+        assert_eq!(key_id_of(b"order-1"), KeyId(252_793_750_284_417_009_599_334_193_658_275_803_999));
     }
 
     proptest! {

@@ -10,10 +10,11 @@ use super::log::SLOW;
 use super::memory_database::failed;
 use super::{DatabaseFaults, Link};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
-    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
+    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Parked,
+    ParkedAt, ParkedDone, ParkedKey, ParkedLeft, ParkedMark, ParkedRow, ParkedWish, Pending, PositionRow,
+    Reset, ResetRow, Row, Session, TopicRow,
 };
-use crate::model::KeyGroup;
+use crate::model::{KeyGroup, KeyId};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -246,5 +247,85 @@ impl Session for FaultySession {
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
         through!(self, "checking statements", true, inner => inner.check_statements())
+    }
+}
+
+impl Parked for FaultySession {
+    fn savepoint(&mut self) -> Pending<'_, ()> {
+        through!(self, "SAVEPOINT", false, inner => inner.savepoint())
+    }
+
+    fn release(&mut self) -> Pending<'_, ()> {
+        through!(self, "RELEASE", false, inner => inner.release())
+    }
+
+    fn undo(&mut self) -> Pending<'_, ()> {
+        through!(self, "ROLLBACK TO", false, inner => inner.undo())
+    }
+
+    fn park<'a>(&'a mut self, rows: &'a [ParkedRow]) -> Pending<'a, ()> {
+        Box::pin(async move {
+            self.enter("parking").await?;
+            self.deadlock("parking").await?;
+            through!(self, "parking", false, inner => inner.park(rows)).await
+        })
+    }
+
+    fn parked_work(
+        &mut self,
+        group: KeyGroup,
+        rows_max: usize,
+        bytes_max: usize,
+    ) -> Pending<'_, Vec<ParkedRow>> {
+        Box::pin(async move {
+            self.enter("taking up parked events").await?;
+            self.deadlock("taking up parked events").await?;
+            through!(self, "taking up parked events", false, inner => inner.parked_work(group, rows_max, bytes_max))
+                .await
+        })
+    }
+
+    fn settle_parked<'a>(&'a mut self, group: KeyGroup, done: &'a [ParkedDone]) -> Pending<'a, ParkedLeft> {
+        Box::pin(async move {
+            self.enter("settling parked events").await?;
+            self.deadlock("settling parked events").await?;
+            through!(self, "settling parked events", false, inner => inner.settle_parked(group, done)).await
+        })
+    }
+
+    fn parked_keys<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<(KeyGroup, KeyId)>> {
+        through!(self, "reading parked keys", true, inner => inner.parked_keys(groups))
+    }
+
+    fn marked_groups<'a>(&'a mut self, groups: &'a [KeyGroup]) -> Pending<'a, Vec<KeyGroup>> {
+        through!(self, "looking for marked keys", true, inner => inner.marked_groups(groups))
+    }
+
+    fn parked<'a>(
+        &'a mut self,
+        wish: &'a ParkedWish,
+        after: Option<ParkedAt>,
+        rows_max: usize,
+        whole: bool,
+    ) -> Pending<'a, Vec<ParkedRow>> {
+        through!(self, "reading parked events", true, inner => inner.parked(wish, after, rows_max, whole))
+    }
+
+    fn parked_by_key<'a>(
+        &'a mut self,
+        wish: &'a ParkedWish,
+        after: Option<KeyId>,
+        rows_max: usize,
+    ) -> Pending<'a, Vec<ParkedKey>> {
+        through!(self, "reading parked events by key", true, inner => inner.parked_by_key(wish, after, rows_max))
+    }
+
+    fn mark_parked<'a>(
+        &'a mut self,
+        keys: &'a [(KeyGroup, KeyId)],
+        mark: ParkedMark,
+        drop: &'a [ParkedAt],
+    ) -> Pending<'a, usize> {
+        through!(self, "marking parked keys", true, inner => inner.mark_parked(keys, mark, drop))
     }
 }

@@ -1,7 +1,7 @@
-//! A database in memory: committed tables, and row locks on the ledger's positions.
+//! A database in memory: committed tables, and locks on rows of the ledger.
 //!
 //! In:        the job's steps as look-up lists and tables     Out: sessions
-//! Holds:     what is committed; who holds which position row
+//! Holds:     what is committed; who holds which position row and which parked key
 //! Order:     a lock goes to whoever asks first behind its release
 //! Fails:     as told: out (every session is lost, its transaction rolled back), or by a [`Lie`]
 //! Not here:  faults on the way (faulty_database)
@@ -9,7 +9,7 @@
 use super::memory_session::MemorySession;
 use super::{Lie, Tables};
 use crate::database::{Database, DatabaseError, ErrorClass, Pending, Row, Session};
-use crate::model::KeyGroup;
+use crate::model::{KeyGroup, KeyId, Value};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +24,8 @@ pub enum MemoryStep {
     Store {
         /// Indices of parameters.
         unique: Vec<usize>,
+        /// A parameter, and a value of it that the schema refuses until [`MemoryDatabase::mend`].
+        refuses: Option<(usize, Value)>,
     },
 }
 
@@ -37,10 +39,20 @@ pub struct MemoryDatabase {
     pub(super) lie: Option<Lie>,
 }
 
+/// A row that a session can hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Lock {
+    Position(KeyGroup),
+    Key(KeyId),
+}
+
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) tables: Tables,
-    pub(super) locks: BTreeMap<KeyGroup, u64>,
+    /// Which session holds a row.
+    pub(super) locks: BTreeMap<Lock, u64>,
+    /// The schema takes what it refused.
+    pub(super) mended: bool,
     pub(super) next_session: u64,
     pub(super) next_row: u64,
     pub(super) commits: u64,
@@ -111,7 +123,12 @@ impl MemoryDatabase {
         true
     }
 
-    /// Position rows that somebody holds.
+    /// A person has mended the schema: stores take from now on what they have refused.
+    pub fn mend(&self) {
+        self.lock().mended = true;
+    }
+
+    /// Rows of the ledger that somebody holds: positions and parked keys.
     pub fn locked(&self) -> usize {
         self.lock().locks.len()
     }

@@ -5,7 +5,7 @@
 //! Order:     position rows are locked by key group, so that nobody deadlocks
 //! Fails:     outage where its database was out since; contention where a lock is not given; reject where a key is there
 
-use super::memory_database::{LOCK_WAIT, MemoryDatabase, MemoryStep, State, failed};
+use super::memory_database::{LOCK_WAIT, Lock, MemoryDatabase, MemoryStep, State, failed};
 use super::tables::Writes;
 use super::{Lie, StoredRow};
 use crate::database::{
@@ -20,17 +20,21 @@ pub(super) struct MemorySession {
     database: Arc<MemoryDatabase>,
     number: u64,
     generation: u64,
-    writes: Writes,
+    pub(super) writes: Writes,
+    /// What was written when the savepoint was set.
+    pub(super) point: Option<Writes>,
+    /// A transaction has begun.
+    pub(super) open: bool,
 }
 
-type Result<T> = std::result::Result<T, DatabaseError>;
+pub(super) type Result<T> = std::result::Result<T, DatabaseError>;
 
 impl MemorySession {
     pub(super) fn new(database: Arc<MemoryDatabase>, number: u64, generation: u64) -> MemorySession {
-        MemorySession { database, number, generation, writes: Writes::default() }
+        MemorySession { database, number, generation, writes: Writes::default(), point: None, open: false }
     }
 
-    fn state(&self) -> Result<MutexGuard<'_, State>> {
+    pub(super) fn state(&self) -> Result<MutexGuard<'_, State>> {
         let state = self.database.lock();
         if state.out || state.generation != self.generation {
             return Err(failed(ErrorClass::Outage, "server has gone away"));
@@ -38,13 +42,16 @@ impl MemorySession {
         Ok(state)
     }
 
-    /// Takes the lock of each row, in order, and waits for those that hold one.
     async fn lock_rows(&self, groups: impl IntoIterator<Item = KeyGroup>) -> Result<()> {
-        let mut groups: Vec<KeyGroup> = groups.into_iter().collect();
-        groups.sort_unstable();
+        self.lock_all(groups.into_iter().map(Lock::Position).collect()).await
+    }
+
+    /// Takes the lock of each row, in order, and waits for those that hold one.
+    pub(super) async fn lock_all(&self, mut rows: Vec<Lock>) -> Result<()> {
+        rows.sort_unstable();
         let all = async {
-            for group in groups {
-                self.lock_row(group).await?;
+            for row in rows {
+                self.lock_row(row).await?;
             }
             Ok(())
         };
@@ -54,13 +61,13 @@ impl MemorySession {
         }
     }
 
-    async fn lock_row(&self, group: KeyGroup) -> Result<()> {
+    async fn lock_row(&self, row: Lock) -> Result<()> {
         loop {
             let mut unlocked = std::pin::pin!(self.database.unlocked.notified());
             unlocked.as_mut().enable();
             {
                 let mut state = self.state()?;
-                let holder = *state.locks.entry(group).or_insert(self.number);
+                let holder = *state.locks.entry(row).or_insert(self.number);
                 if holder == self.number {
                     return Ok(());
                 }
@@ -70,8 +77,10 @@ impl MemorySession {
     }
 
     /// Ends the transaction; nothing of it stays.
-    fn release(&mut self) {
+    pub(super) fn end(&mut self) {
         self.writes = Writes::default();
+        self.point = None;
+        self.open = false;
         let mut state = self.database.lock();
         if state.generation == self.generation {
             state.locks.retain(|_, holder| *holder != self.number);
@@ -114,17 +123,22 @@ impl MemorySession {
         }
         drop(state);
         self.database.was_committed();
-        self.release();
+        self.end();
         Ok(())
     }
 
     fn insert(&mut self, step: usize, rows: &[Row]) -> Result<()> {
-        let Some(MemoryStep::Store { unique }) = self.database.steps.get(step).cloned() else {
+        let Some(MemoryStep::Store { unique, refuses }) = self.database.steps.get(step).cloned() else {
             return Err(failed(ErrorClass::Misconfigured, "the step is not a store"));
         };
+        let refuses = refuses.filter(|_| !self.database.lock().mended);
         let key = |row: &Row| unique.iter().map(|index| row.get(*index).cloned()).collect::<Vec<_>>();
         for (index, row) in rows.iter().enumerate() {
             let mut state = self.state()?;
+            if refuses.as_ref().is_some_and(|(index, value)| row.get(*index) == Some(value)) {
+                let error = failed(ErrorClass::Reject, "the schema does not take this value");
+                return Err(DatabaseError { row: Some(index), ..error });
+            }
             let mut there = state.tables.rows.iter().chain(&self.writes.rows).filter(|r| r.step == step);
             if !unique.is_empty() && there.any(|there| key(&there.row) == key(row)) {
                 let error = failed(ErrorClass::Reject, "duplicate key in the job's table");
@@ -167,14 +181,14 @@ impl MemorySession {
             }
             Err(error) => Err(error),
         };
-        self.release();
+        self.end();
         found
     }
 }
 
 impl Drop for MemorySession {
     fn drop(&mut self) {
-        self.release();
+        self.end();
     }
 }
 
@@ -186,6 +200,7 @@ impl Session for MemorySession {
             if !self.writes.is_empty() {
                 self.commit_now()?;
             }
+            self.open = true;
             Ok(())
         })
     }
@@ -209,7 +224,7 @@ impl Session for MemorySession {
     fn rollback(&mut self) -> Pending<'_, ()> {
         Box::pin(async move {
             drop(self.state()?);
-            self.release();
+            self.end();
             Ok(())
         })
     }

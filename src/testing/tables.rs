@@ -4,6 +4,7 @@
 //! Holds:     the job's rows in the order of their insertion, and the ledger
 //! Not here:  locks and sessions (memory_database, memory_session)
 
+use super::parked_tables::{ParkedTables, ParkedWrite};
 use crate::database::{Advance, FrontierRow, JobRow, PositionRow, Reset, ResetRow, Row, TopicRow};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset};
 use std::collections::BTreeMap;
@@ -36,6 +37,8 @@ pub struct Tables {
     pub topics: BTreeMap<String, String>,
     /// Resets of positions.
     pub resets: Vec<ResetRow>,
+    /// Parked events and keys.
+    pub parked: ParkedTables,
 }
 
 /// What a transaction has written and not committed.
@@ -43,12 +46,13 @@ pub struct Tables {
 pub(super) struct Writes {
     pub(super) rows: Vec<StoredRow>,
     pub(super) advances: Vec<Advance>,
+    pub(super) parked: Vec<ParkedWrite>,
 }
 
 impl Writes {
     /// Nothing was written.
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.advances.is_empty()
+        self.rows.is_empty() && self.advances.is_empty() && self.parked.is_empty()
     }
 }
 
@@ -71,6 +75,7 @@ impl Tables {
         for write in writes.advances {
             self.advance(write);
         }
+        writes.parked.iter().for_each(|write| self.parked.apply(write));
     }
 
     fn advance(&mut self, write: Advance) {
@@ -125,6 +130,7 @@ impl Tables {
             self.resets.push(ResetRow { number, at: reset.at.clone(), moved: moved.clone() });
         }
         self.remember_topics(&reset.topics);
+        self.parked.take_back(&reset.moves);
         true
     }
 

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
-use tidegate::database::{self, Database, ErrorClass, Session};
+use tidegate::database::{self, Database, ErrorClass, ParkedKey, ParkedWish, Session};
 use tidegate::job::JobSpec;
 use tidegate::model::{KeyGroup, Value};
-use tidegate::testing::{StoredRow, Tables};
+use tidegate::testing::{KeyRow, ParkedTables, StoredRow, Tables};
 
 /// A file.
 pub struct Sqlite {
@@ -69,6 +69,7 @@ impl Sqlite {
                 positions: positions.into_iter().map(|row| (row.group, row)).collect(),
                 frontier: frontier.into_iter().map(|row| ((row.topic, row.partition), row.next)).collect(),
                 job: session.job_row().await.unwrap(),
+                parked: parked(&mut *session).await,
             }
         })
     }
@@ -105,5 +106,18 @@ impl Sqlite {
             })
         });
         read.unwrap().map(Result::unwrap).collect()
+    }
+}
+
+async fn parked(session: &mut dyn Session) -> ParkedTables {
+    let all = ParkedWish::default();
+    let events = session.parked(&all, None, usize::MAX, true).await.unwrap();
+    let keys = session.parked_by_key(&all, None, usize::MAX).await.unwrap();
+    let key = |of: ParkedKey| {
+        (of.first.key_id, KeyRow { group: of.first.at.group, key: of.first.key, mark: of.mark })
+    };
+    ParkedTables {
+        events: events.into_iter().map(|row| (row.at, row)).collect(),
+        keys: keys.into_iter().map(key).collect(),
     }
 }

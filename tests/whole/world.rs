@@ -105,7 +105,7 @@ fn steps(unique: Vec<usize>) -> Vec<MemoryStep> {
     let text = |text: String| Value::Text(text);
     let known = (0..100).step_by(2);
     let rows = known.map(|key| (vec![text(format!("k{key}"))], vec![text(format!("name of k{key}"))]));
-    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique }]
+    vec![MemoryStep::Lookup(rows.collect()), MemoryStep::Store { unique, refuses: None }]
 }
 
 pub fn job_file() -> String {

@@ -48,7 +48,7 @@ pub(super) async fn is_created_once_by_many(fixture: Arc<Fixture>) {
         task.await.unwrap().unwrap();
     }
     fixture.ledger(Vec::new()).await.create_ledger().await.unwrap();
-    assert_eq!(fixture.column("SELECT version FROM tidegate_ledger").await, ["2"]);
+    assert_eq!(fixture.column("SELECT version FROM tidegate_ledger").await, ["3"]);
 }
 
 pub(super) async fn of_another_version_is_refused(fixture: Arc<Fixture>) {
@@ -57,7 +57,7 @@ pub(super) async fn of_another_version_is_refused(fixture: Arc<Fixture>) {
     let refused = error(session.create_ledger().await);
     assert_eq!(refused.class, ErrorClass::Misconfigured);
     assert!(
-        refused.message.contains("have version 7") && refused.message.contains("writes version 2"),
+        refused.message.contains("have version 7") && refused.message.contains("writes version 3"),
         "{refused}"
     );
     assert_eq!(error(session.job_row().await).class, ErrorClass::Misconfigured);

@@ -123,6 +123,8 @@ async fn put_back_to_version_1(fixture: &Fixture) {
         "ALTER TABLE tidegate_position DROP COLUMN confirmed_batch",
         "DROP TABLE tidegate_topic",
         "DROP TABLE tidegate_reset",
+        "DROP TABLE tidegate_parked",
+        "DROP TABLE tidegate_parked_key",
         "UPDATE tidegate_ledger SET version = 1",
         "INSERT INTO tidegate_job (job, key_groups, fingerprint, ledger_id) VALUES ('orders', 2, 'f', 'abc')",
         "INSERT INTO tidegate_position (job, key_group, incarnation, batch, output_batch, positions) \
@@ -166,7 +168,7 @@ pub(super) async fn a_ledger_of_version_1_is_brought_up(fixture: Arc<Fixture>) {
 pub(super) async fn the_printed_statements_bring_it_up_as_well(fixture: Arc<Fixture>) {
     drop(fixture.ledger(Vec::new()).await);
     put_back_to_version_1(&fixture).await;
-    for text in ledger_upgrade(&fixture.kind) {
+    for text in ledger_upgrade(&fixture.kind, 1) {
         fixture.sql(&text).await;
     }
     let mut session = fixture.session(Vec::new()).await;
@@ -176,8 +178,8 @@ pub(super) async fn the_printed_statements_bring_it_up_as_well(fixture: Arc<Fixt
 
 pub(super) async fn a_newer_ledger_is_refused(fixture: Arc<Fixture>) {
     let mut session = fixture.ledger(Vec::new()).await;
-    fixture.sql("UPDATE tidegate_ledger SET version = 3").await;
+    fixture.sql("UPDATE tidegate_ledger SET version = 4").await;
     let newer = error(session.ledger_state().await);
     assert_eq!(newer.class, ErrorClass::Misconfigured);
-    assert!(newer.message.contains("version 3") && newer.message.contains("another Tidegate"), "{newer}");
+    assert!(newer.message.contains("version 4") && newer.message.contains("another Tidegate"), "{newer}");
 }

@@ -6,7 +6,7 @@
 //! Not here:  the statements (`tables.rs`)
 
 use super::run::finish;
-use super::tables::{Addition, RAISE_VERSION, additions, upgrade};
+use super::tables::{Addition, RAISE_VERSION, additions, is_older, raise};
 use super::{Engine, TABLES, VERSION, ddl, rows, statements};
 use crate::database::{DatabaseError, ErrorClass, LedgerState, Row};
 use std::borrow::Cow;
@@ -21,15 +21,15 @@ pub(in crate::database) async fn create<E: Engine>(engine: &mut E) -> Result<()>
         let done = create_tables(engine, &missing).await;
         finish(engine, done).await?;
     }
-    if version(engine).await? == Some(1) {
-        raise_version(engine).await?;
+    if let Some(from) = version(engine).await?.filter(|from| is_older(*from)) {
+        raise_version(engine, from).await?;
     }
     check_version(engine).await
 }
 
-/// Adds the columns that version 1 lacks. Several may do so at a time, and each step may have been done before.
-async fn raise_version<E: Engine>(engine: &mut E) -> Result<()> {
-    for addition in additions(engine.dialect()) {
+/// Adds the columns that an older version lacks. Several may do so at a time, and each step may have been done before.
+async fn raise_version<E: Engine>(engine: &mut E, from: u64) -> Result<()> {
+    for addition in additions(engine.dialect(), from) {
         if has(engine, &addition).await? {
             continue;
         }
@@ -37,7 +37,7 @@ async fn raise_version<E: Engine>(engine: &mut E) -> Result<()> {
         if let Err(error) = added
             && !has(engine, &addition).await?
         {
-            return Err(not_raised(engine, error));
+            return Err(not_raised(engine, from, error));
         }
     }
     engine.execute(Cow::Borrowed(RAISE_VERSION), Row::new()).await.map(|_| ())
@@ -52,12 +52,12 @@ async fn has<E: Engine>(engine: &mut E, addition: &Addition) -> Result<bool> {
     }
 }
 
-fn not_raised<E: Engine>(engine: &E, mut error: DatabaseError) -> DatabaseError {
+fn not_raised<E: Engine>(engine: &E, from: u64, mut error: DatabaseError) -> DatabaseError {
     if error.class == ErrorClass::Rights {
         error.message = format!(
-            "the ledger's tables have version 1, and this account may not alter them; run these statements with one that \
+            "the ledger's tables have version {from}, and this account may not alter them; run these statements with one that \
              may, and start again: {}; the server said: {}",
-            upgrade(engine.dialect()).split_off(TABLES.len()).join("; "),
+            raise(engine.dialect(), from).join("; "),
             error.message
         );
     }
@@ -71,7 +71,7 @@ pub(in crate::database) async fn state<E: Engine>(engine: &mut E) -> Result<Ledg
             let missing = missing_tables(engine).await?;
             Ok(if missing.is_empty() { LedgerState::Ready } else { LedgerState::Missing })
         }
-        Ok(Some(1)) => Ok(LedgerState::Older(1)),
+        Ok(Some(version)) if is_older(version) => Ok(LedgerState::Older(version)),
         Ok(_) => check_version(engine).await.map(|()| LedgerState::Ready),
         Err(error) if error.class == ErrorClass::Misconfigured => Ok(LedgerState::Missing),
         Err(error) => Err(error),
@@ -130,7 +130,7 @@ pub(super) async fn check_version<E: Engine>(engine: &mut E) -> Result<()> {
         return Ok(());
     }
     let what = match found {
-        Some(1) => "the next `tidegate run` adds what is missing",
+        Some(version) if is_older(version) => "the next `tidegate run` adds what is missing",
         Some(_) => "it was made by another Tidegate: use that one",
         None => "restore the row, or the tables",
     };

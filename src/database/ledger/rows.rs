@@ -7,7 +7,8 @@
 use crate::database::{
     DatabaseError, ErrorClass, FrontierRow, JobRow, Move, OutboxRow, PositionRow, ResetRow, Row, TopicRow,
 };
-use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
+use crate::model::{BatchNumber, Incarnation, KeyGroup, KeyId, NextOffset, Value};
+use bytes::Bytes;
 
 pub(super) fn position(row: Row) -> Result<PositionRow, DatabaseError> {
     let mut columns = Columns::of("tidegate_position", row);
@@ -84,17 +85,17 @@ pub(super) fn version(row: Row) -> Result<u64, DatabaseError> {
 }
 
 /// Takes one column after the other.
-struct Columns {
+pub(super) struct Columns {
     table: &'static str,
     rest: std::vec::IntoIter<Value>,
 }
 
 impl Columns {
-    fn of(table: &'static str, row: Row) -> Columns {
+    pub(super) fn of(table: &'static str, row: Row) -> Columns {
         Columns { table, rest: row.into_iter() }
     }
 
-    fn strange(&self) -> DatabaseError {
+    pub(super) fn strange(&self) -> DatabaseError {
         let message = format!(
             "a row of `{}` holds something that Tidegate does not write; restore the table or start with a new one",
             self.table
@@ -102,7 +103,7 @@ impl Columns {
         DatabaseError::new(ErrorClass::Misconfigured, message)
     }
 
-    fn signed(&mut self) -> Result<i64, DatabaseError> {
+    pub(super) fn signed(&mut self) -> Result<i64, DatabaseError> {
         match self.rest.next() {
             Some(Value::Int(number)) => Ok(number),
             Some(Value::UInt(number)) => i64::try_from(number).map_err(|_| self.strange()),
@@ -110,7 +111,7 @@ impl Columns {
         }
     }
 
-    fn unsigned(&mut self) -> Result<u64, DatabaseError> {
+    pub(super) fn unsigned(&mut self) -> Result<u64, DatabaseError> {
         match self.rest.next() {
             Some(Value::UInt(number)) => Ok(number),
             Some(Value::Int(number)) => u64::try_from(number).map_err(|_| self.strange()),
@@ -118,12 +119,12 @@ impl Columns {
         }
     }
 
-    fn group(&mut self) -> Result<KeyGroup, DatabaseError> {
+    pub(super) fn group(&mut self) -> Result<KeyGroup, DatabaseError> {
         let number = self.unsigned()?;
         u32::try_from(number).map(KeyGroup).map_err(|_| self.strange())
     }
 
-    fn text(&mut self) -> Result<String, DatabaseError> {
+    pub(super) fn text(&mut self) -> Result<String, DatabaseError> {
         match self.rest.next() {
             Some(Value::Text(text)) => Ok(text),
             _ => Err(self.strange()),
@@ -135,5 +136,33 @@ impl Columns {
             Some(Value::Bytes(bytes)) => Ok(bytes.to_vec()),
             _ => Err(self.strange()),
         }
+    }
+
+    pub(super) fn number(&mut self) -> Result<u32, DatabaseError> {
+        let number = self.unsigned()?;
+        u32::try_from(number).map_err(|_| self.strange())
+    }
+
+    pub(super) fn optional_signed(&mut self) -> Result<Option<i64>, DatabaseError> {
+        if let Some(Value::Null) = self.rest.as_slice().first() {
+            self.rest.next();
+            return Ok(None);
+        }
+        self.signed().map(Some)
+    }
+
+    /// Bytes, without a copy; none: NULL.
+    pub(super) fn blob(&mut self) -> Result<Option<Bytes>, DatabaseError> {
+        match self.rest.next() {
+            Some(Value::Null) => Ok(None),
+            Some(Value::Bytes(bytes)) => Ok(Some(bytes)),
+            _ => Err(self.strange()),
+        }
+    }
+
+    pub(super) fn key_id(&mut self) -> Result<KeyId, DatabaseError> {
+        let bytes = self.bytes()?;
+        let bytes: [u8; 16] = bytes.as_slice().try_into().map_err(|_| self.strange())?;
+        Ok(KeyId(u128::from_be_bytes(bytes)))
     }
 }

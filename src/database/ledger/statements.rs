@@ -129,6 +129,6 @@ pub(super) fn compare_and_set(groups: usize) -> String {
     )
 }
 
-fn repeat(part: &str, between: &str, times: usize) -> String {
+pub(super) fn repeat(part: &str, between: &str, times: usize) -> String {
     vec![part; times].join(between)
 }

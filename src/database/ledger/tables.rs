@@ -5,11 +5,16 @@
 
 use super::Dialect;
 
-/// Raised with every change of the tables. A ledger of version 1 is brought to it, one of any other version is refused.
-pub(in crate::database) const VERSION: u64 = 2;
+/// Raised with every change of the tables. An older ledger is brought to it, a newer one is refused.
+pub(in crate::database) const VERSION: u64 = 3;
+
+/// Whether a ledger of this version can be brought to [`VERSION`].
+pub(super) fn is_older(version: u64) -> bool {
+    (1..VERSION).contains(&version)
+}
 
 /// All tables of the ledger.
-pub(in crate::database) const TABLES: [&str; 7] = [
+pub(in crate::database) const TABLES: [&str; 9] = [
     "tidegate_ledger",
     "tidegate_job",
     "tidegate_frontier",
@@ -17,6 +22,8 @@ pub(in crate::database) const TABLES: [&str; 7] = [
     "tidegate_outbox",
     "tidegate_topic",
     "tidegate_reset",
+    "tidegate_parked_key",
+    "tidegate_parked",
 ];
 
 /// Creates what is missing, and writes the version where there is none.
@@ -46,13 +53,17 @@ impl Addition {
     }
 }
 
-/// From version 1 to 2. Jobs of version 1 that run meanwhile do not notice: the columns have defaults.
-pub(super) fn additions(dialect: Dialect) -> [Addition; 3] {
+/// What version 2 added to the columns of version 1. Version 3 adds tables alone. Jobs of an older version that run meanwhile do
+/// not notice: the columns have defaults.
+pub(super) fn additions(dialect: Dialect, from: u64) -> Vec<Addition> {
+    if from >= 2 {
+        return Vec::new();
+    }
     let number = match dialect {
         Dialect::MySql => "BIGINT UNSIGNED NOT NULL DEFAULT 0",
         Dialect::Sqlite => "INTEGER NOT NULL DEFAULT 0",
     };
-    [
+    vec![
         Addition { table: "tidegate_job", column: "resets", definition: number },
         Addition { table: "tidegate_job", column: "marked_group", definition: "TEXT NULL" },
         Addition { table: "tidegate_position", column: "confirmed_batch", definition: number },
@@ -60,18 +71,23 @@ pub(super) fn additions(dialect: Dialect) -> [Addition; 3] {
 }
 
 /// Says that the additions are made.
-pub(super) const RAISE_VERSION: &str = "UPDATE tidegate_ledger SET version = 2 WHERE id = 1 AND version = 1";
+pub(super) const RAISE_VERSION: &str =
+    "UPDATE tidegate_ledger SET version = 3 WHERE id = 1 AND version IN (1, 2)";
 
-/// All statements that bring a ledger of version 1 to this one, for a person.
-pub(in crate::database) fn upgrade(dialect: Dialect) -> Vec<String> {
-    let tables = ddl(dialect);
-    let columns = additions(dialect).into_iter().map(|addition| addition.sql());
-    tables.into_iter().chain(columns).chain([RAISE_VERSION.to_owned()]).collect()
+/// All statements that bring a ledger of an older version to this one, for a person.
+pub(in crate::database) fn upgrade(dialect: Dialect, from: u64) -> Vec<String> {
+    ddl(dialect).into_iter().chain(raise(dialect, from)).collect()
+}
+
+/// Those of them that the missing tables are not made by.
+pub(super) fn raise(dialect: Dialect, from: u64) -> Vec<String> {
+    let columns = additions(dialect, from).into_iter().map(|addition| addition.sql());
+    columns.chain([RAISE_VERSION.to_owned()]).collect()
 }
 
 // Names compare byte by byte, whatever the schema's collation says: `orders` and `Orders` are two jobs.
 // 249 is Kafka's own limit for a topic's name.
-const MYSQL: [&str; 7] = [
+const MYSQL: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS tidegate_ledger (
     id TINYINT UNSIGNED NOT NULL PRIMARY KEY,
     version INT UNSIGNED NOT NULL
@@ -126,9 +142,43 @@ const MYSQL: [&str; 7] = [
     to_offset BIGINT NOT NULL,
     PRIMARY KEY (job, reset_number, topic, partition_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS tidegate_parked_key (
+    job VARCHAR(190) NOT NULL,
+    key_id BINARY(16) NOT NULL,
+    key_group INT UNSIGNED NOT NULL,
+    ordering_key MEDIUMBLOB NOT NULL,
+    mark TINYINT UNSIGNED NOT NULL,
+    PRIMARY KEY (job, key_id),
+    KEY tidegate_parked_key_mark (job, key_group, mark)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
+    "CREATE TABLE IF NOT EXISTS tidegate_parked (
+    job VARCHAR(190) NOT NULL,
+    key_group INT UNSIGNED NOT NULL,
+    batch BIGINT UNSIGNED NOT NULL,
+    place INT UNSIGNED NOT NULL,
+    key_id BINARY(16) NOT NULL,
+    ordering_key MEDIUMBLOB NOT NULL,
+    topic VARCHAR(249) NOT NULL,
+    partition_id INT NOT NULL,
+    record_offset BIGINT NOT NULL,
+    event_index INT UNSIGNED NOT NULL,
+    record_key LONGBLOB NULL,
+    record_value LONGBLOB NULL,
+    headers LONGBLOB NOT NULL,
+    timestamp_ms BIGINT NULL,
+    record_bytes BIGINT UNSIGNED NOT NULL,
+    reason VARCHAR(64) NOT NULL,
+    detail TEXT NOT NULL,
+    parked_at VARCHAR(40) NOT NULL,
+    tried_at VARCHAR(40) NOT NULL,
+    tries INT UNSIGNED NOT NULL,
+    state TINYINT UNSIGNED NOT NULL,
+    PRIMARY KEY (job, key_group, batch, place),
+    KEY tidegate_parked_of_key (job, key_id, state, batch, place)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin",
 ];
 
-const SQLITE: [&str; 7] = [
+const SQLITE: &[&str] = &[
     "CREATE TABLE IF NOT EXISTS tidegate_ledger (
     id INTEGER NOT NULL PRIMARY KEY,
     version INTEGER NOT NULL
@@ -183,4 +233,38 @@ const SQLITE: [&str; 7] = [
     to_offset INTEGER NOT NULL,
     PRIMARY KEY (job, reset_number, topic, partition_id)
 ) STRICT, WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS tidegate_parked_key (
+    job TEXT NOT NULL,
+    key_id BLOB NOT NULL,
+    key_group INTEGER NOT NULL,
+    ordering_key BLOB NOT NULL,
+    mark INTEGER NOT NULL,
+    PRIMARY KEY (job, key_id)
+) STRICT, WITHOUT ROWID",
+    "CREATE INDEX IF NOT EXISTS tidegate_parked_key_mark ON tidegate_parked_key (job, key_group, mark)",
+    "CREATE TABLE IF NOT EXISTS tidegate_parked (
+    job TEXT NOT NULL,
+    key_group INTEGER NOT NULL,
+    batch INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    key_id BLOB NOT NULL,
+    ordering_key BLOB NOT NULL,
+    topic TEXT NOT NULL,
+    partition_id INTEGER NOT NULL,
+    record_offset INTEGER NOT NULL,
+    event_index INTEGER NOT NULL,
+    record_key BLOB NULL,
+    record_value BLOB NULL,
+    headers BLOB NOT NULL,
+    timestamp_ms INTEGER NULL,
+    record_bytes INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    parked_at TEXT NOT NULL,
+    tried_at TEXT NOT NULL,
+    tries INTEGER NOT NULL,
+    state INTEGER NOT NULL,
+    PRIMARY KEY (job, key_group, batch, place)
+) STRICT",
+    "CREATE INDEX IF NOT EXISTS tidegate_parked_of_key ON tidegate_parked (job, key_id, state, batch, place)",
 ];

@@ -5,6 +5,7 @@
 //! Order:     a reset takes the job's row first: a frontier that moves meanwhile waits, and is then refused
 //! Fails:     as the engine does
 
+use super::parked::take_back;
 use super::run::{batch, finish, group, lock_positions, text};
 use super::{Dialect, Engine, rows};
 use crate::database::{DatabaseError, Reset, ResetRow, Row, TopicRow};
@@ -141,6 +142,7 @@ async fn reset_claimed<E: Engine>(engine: &mut E, reset: &Reset) -> Result<bool>
         engine.execute_each(Cow::Borrowed(sql), frontier).await?;
     }
     set_topics(engine, &reset.topics).await?;
+    take_back(engine, &reset.moves).await?;
     Ok(true)
 }
 

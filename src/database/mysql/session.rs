@@ -10,7 +10,8 @@ use super::error::classify;
 use super::lookup::{self, Plan};
 use super::value::{Kind, bind, read};
 use super::{Server, store};
-use crate::database::ledger::{self, Dialect, Engine};
+use crate::database::error::transaction_lost;
+use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::steps::{Steps, column_faults};
 use crate::database::{
     Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
@@ -18,10 +19,14 @@ use crate::database::{
 };
 use crate::job::Step;
 use crate::model::KeyGroup;
+use mysql_async::consts::StatusFlags;
 use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, Params};
 use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The server's code for "no such savepoint": what was to be undone is gone with its transaction.
+const NO_SAVEPOINT: i64 = 1305;
 
 /// One connection.
 pub(super) struct MySqlSession {
@@ -47,6 +52,19 @@ impl MySqlSession {
 
     async fn run(&mut self, text: &'static str) -> Result<(), DatabaseError> {
         self.conn()?.query_drop(text).await.map_err(|error| classify(text, error))
+    }
+
+    /// Outside of a transaction the server takes a savepoint and forgets it: its answer says whether it is in one.
+    async fn run_point(&mut self, point: Point) -> Result<(), DatabaseError> {
+        for text in point.texts() {
+            match self.run(text).await {
+                Err(error) if error.code == Some(NO_SAVEPOINT) => return Err(transaction_lost()),
+                done => done?,
+            }
+        }
+        let answer = self.conn()?.last_ok_packet();
+        let open = answer.is_some_and(|ok| ok.status_flags().contains(StatusFlags::SERVER_STATUS_IN_TRANS));
+        if open { Ok(()) } else { Err(transaction_lost()) }
     }
 
     async fn check_step(&mut self, step: usize, what: &Step) -> Result<Vec<Finding>, DatabaseError> {
@@ -227,5 +245,9 @@ impl Engine for MySqlSession {
             let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
             store::run(self, "the ledger", &text, rows).await
         })
+    }
+
+    fn point(&mut self, point: Point) -> Pending<'_, ()> {
+        Box::pin(self.run_point(point))
     }
 }

@@ -14,6 +14,8 @@ mod limits;
 
 mod locks;
 
+mod parked;
+
 mod refusals;
 
 mod stores;

@@ -8,7 +8,8 @@
 
 use super::error::classify;
 use super::statements;
-use crate::database::ledger::{self, Dialect, Engine};
+use crate::database::error::transaction_lost;
+use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::steps::Steps;
 use crate::database::{
     Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
@@ -106,6 +107,15 @@ fn commit(inner: &mut Inner) -> Result<(), DatabaseError> {
     }
     inner.turn = None;
     done
+}
+
+/// Without a transaction SQLite would begin one at a savepoint, and commit it at its release.
+fn run_point(inner: &Inner, point: Point) -> Result<(), DatabaseError> {
+    if inner.connection.is_autocommit() {
+        return Err(transaction_lost());
+    }
+    let done = point.texts().iter().try_for_each(|text| run(inner, text));
+    noting_rollback(inner, done)
 }
 
 fn rollback(inner: &mut Inner) -> Result<(), DatabaseError> {
@@ -255,5 +265,9 @@ impl Engine for SqliteSession {
             let done = statements::each(&inner.connection, "the ledger", &text, &rows);
             noting_rollback(inner, done)
         }))
+    }
+
+    fn point(&mut self, point: Point) -> Pending<'_, ()> {
+        Box::pin(self.blocking(move |inner| run_point(inner, point)))
     }
 }

@@ -3,6 +3,7 @@
 use super::classes::codes;
 use super::session::SqliteSession;
 use crate::database::conformance::fixture::{Fixture, error, lookup, store, text};
+use crate::database::conformance::parked::{all, at, event, park};
 use crate::database::steps::Steps;
 use crate::database::{DatabaseError, ErrorClass, Session, open};
 use crate::job::DatabaseKind;
@@ -121,6 +122,39 @@ fn a_full_file_is_an_outage() {
         met(&full, 13, ErrorClass::Outage);
         session.rollback().await.unwrap();
         assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["0"]);
+    });
+}
+
+/// Outside of a transaction a savepoint begins one, and its release commits it: neither may happen unseen.
+#[test]
+fn a_point_of_a_transaction_that_sqlite_took_back_is_contention() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        fixture.sql("CREATE TABLE t (id INTEGER PRIMARY KEY)").await;
+        let rolls_back =
+            "CREATE TRIGGER gone BEFORE INSERT ON t WHEN new.id = 9 BEGIN SELECT RAISE(ROLLBACK, 'x'); END";
+        fixture.sql(rolls_back).await;
+        let mut session = fixture.session(vec![store("INSERT INTO t (id) VALUES (?)")]).await;
+        session.begin().await.unwrap();
+        session.savepoint().await.unwrap();
+        let gone = error(session.store(0, &[vec![Value::Int(1)], vec![Value::Int(9)]]).await);
+        assert!(gone.rolled_back, "{gone}");
+        for lost in [session.undo().await, session.release().await, session.savepoint().await] {
+            let lost = error(lost);
+            assert_eq!((lost.class, lost.rolled_back), (ErrorClass::Contention, true), "{lost}");
+        }
+        session.rollback().await.unwrap();
+        assert_eq!(fixture.column("SELECT count(*) FROM t").await, ["0"]);
+    });
+}
+
+#[test]
+fn a_record_of_64_mib_is_parked_whole() {
+    Fixture::sqlite().run(|fixture: Arc<Fixture>| async move {
+        let mut session = fixture.ledger(Vec::new()).await;
+        let mut row = event(1, at(1, 0));
+        row.record.value = Some(bytes::Bytes::from(vec![b'<'; 64 << 20]));
+        park(&mut *session, std::slice::from_ref(&row)).await;
+        assert!(all(&mut *session).await == [row]);
     });
 }
 

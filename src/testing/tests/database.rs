@@ -12,7 +12,7 @@ const GROUP: KeyGroup = KeyGroup(2);
 fn database() -> Arc<MemoryDatabase> {
     let text = |text: &str| Value::Text(text.to_owned());
     let known = MemoryStep::Lookup(vec![(vec![text("a")], vec![text("A")])]);
-    MemoryDatabase::new(vec![known, MemoryStep::Store { unique: vec![0] }], None)
+    MemoryDatabase::new(vec![known, MemoryStep::Store { unique: vec![0], refuses: None }], None)
 }
 
 fn faulty(database: &Arc<MemoryDatabase>, faults: DatabaseFaults) -> (FaultyDatabase, Arc<Link>) {
