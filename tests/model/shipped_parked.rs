@@ -15,7 +15,7 @@ fn marked_early(marks: u8, budget: Budget) -> Budget {
 fn events_wait_behind_a_parked_one_through_a_takeover() {
     passes(&Plan {
         events_max: 2,
-        budget: budget([1, 0, 1], [1, 1, 1]),
+        budget: budget([0, 1, 1], [1, 1, 1]),
         ..Plan::plain(
             "a parked key and what waits behind it",
             &["0 0 0 key=a bad", "0 1 0 key=a", "0 2 0 key=b"],
@@ -85,9 +85,17 @@ fn an_event_that_is_refused_for_ever_ends_its_pass() {
         mends: true,
         retry_rows: 2,
         budget: marked_early(1, budget([1, 0, 0], [1, 1, 0])),
-        ..Plan::plain(
-            "refused again in the middle of a pass",
-            &["0 0 0 key=a bad", "0 1 0 key=a never", "0 2 0 key=a silent"],
-        )
+        ..Plan::plain("refused again in the middle of a pass", &["0 0 0 key=a bad", "0 1 0 key=a never"])
+    });
+}
+
+#[test]
+fn a_pass_that_more_workers_end() {
+    passes(&Plan {
+        mends: true,
+        workers: vec![1, 2],
+        events_max: 2,
+        budget: budget([0, 1, 0], [1, 1, 0]),
+        ..Plan::plain("a pass by 1 worker, then 2", &["0 0 0 key=a bad", "0 1 0 key=a"])
     });
 }
