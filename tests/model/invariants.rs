@@ -39,6 +39,9 @@ pub fn check(plan: &Plan, world: &World) -> Result<(), String> {
 fn applied(plan: &Plan, group: usize, row: &Row) -> Result<(), String> {
     for partition in 0..plan.partitions() {
         let stream = partition * GROUPS as u8 + group as u8;
+        if was_never_parked(plan, stream, row) {
+            continue;
+        }
         let all = row.applied.iter().flat_map(|applied| &applied.events).chain(&row.parked).copied();
         let found: Vec<Event> = all.filter(|e| e.partition == partition).collect();
         let mut sorted = found.clone();
@@ -64,6 +67,14 @@ fn applied(plan: &Plan, group: usize, row: &Row) -> Result<(), String> {
         in_key_order(group, row, &found)?;
     }
     Ok(())
+}
+
+/// The plain case, which most states are: the first events of the input, in their order.
+fn was_never_parked(plan: &Plan, stream: u8, row: &Row) -> bool {
+    let all = row.applied.iter().flat_map(|applied| &applied.events);
+    let mut found = all.filter(|e| e.partition == stream / GROUPS as u8).copied();
+    let mut wanted = plan.stream(stream);
+    row.parked.is_empty() && found.all(|event| wanted.next() == Some(event))
 }
 
 /// What is applied of a key, and behind it what is parked of it. `found`: of one partition, in that order.
