@@ -26,6 +26,7 @@ mod progress;
 
 mod admin;
 mod group;
+mod limits;
 
 mod classes;
 pub use classes::{KnownCode, codes};
@@ -96,6 +97,11 @@ pub trait Log: Send + Sync {
         mark: &str,
         deadline: Duration,
     ) -> Result<(), LogError>;
+
+    /// Per topic, in order, the most bytes that a record may have to be taken, as [`Outgoing::batch_bytes`] counts them: what
+    /// the topic's `max.message.bytes` allows and what the client sends, whichever is less. `None` where nobody tells. A
+    /// broker that does not answer this question, or not to this account, is no error.
+    fn record_limits(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<usize>>, LogError>;
 
     /// The cheapest question that a broker can answer.
     fn probe(&self, deadline: Duration) -> Result<(), LogError>;

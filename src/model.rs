@@ -26,3 +26,6 @@ pub use mark::Mark;
 
 mod outgoing;
 pub use outgoing::{Destination, Outgoing};
+
+mod limits;
+pub use limits::RecordLimits;

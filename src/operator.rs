@@ -31,6 +31,9 @@ pub mod planted;
 /// Shared: what became of records, for the audit.
 pub mod account;
 
+/// Shared: what stands on a dead letter, and how it is made to fit.
+pub mod letter;
+
 /// Shared: where tasks and what blocks run.
 pub mod host;
 

@@ -86,8 +86,68 @@ fn topics(job: &Worlds, report: &mut Report) {
                     exit::JOB,
                 );
             }
+            if counts.iter().all(Option::is_some) {
+                record_limits(job, report);
+            }
         }
     }
+}
+
+/// Topics that may refuse what the job sends to them.
+fn record_limits(job: &Worlds, report: &mut Report) {
+    let spec = &job.spec;
+    let output = spec.output.as_ref().map(|output| &output.topic);
+    let letters = spec.rejects.dead_letter_topic.as_ref();
+    let names: Vec<String> = spec.source.topics.iter().chain(output).chain(letters).cloned().collect();
+    let limits = match job.log.record_limits(&names, DEADLINE) {
+        Ok(limits) => limits,
+        Err(error) => return report.wrong(format!("source.bootstrap_servers: {error}"), log_code(&error)),
+    };
+    let of = |name: &String| limits.get(names.iter().position(|found| found == name)?).copied().flatten();
+    let document = spec.limits.document_bytes;
+    // What cannot be read is as large as its topic allows.
+    let largest = spec.source.topics.iter().filter_map(of).max().unwrap_or(0).max(document);
+    let output = output.and_then(|name| {
+        limit_note(
+            "output.topic",
+            name,
+            of(name)?,
+            document,
+            "documents of limits.document_bytes",
+            "are rejected by rejects.too_large",
+        )
+    });
+    let letters = letters.and_then(|name| {
+        let what = "what the job reads";
+        limit_note(
+            "rejects.dead_letter_topic",
+            name,
+            of(name)?,
+            largest,
+            what,
+            "are cut, and cannot be replayed",
+        )
+    });
+    report.notes.extend(output.into_iter().chain(letters));
+}
+
+fn limit_note(
+    key: &str,
+    name: &str,
+    limit: usize,
+    wanted: usize,
+    what: &str,
+    become_of: &str,
+) -> Option<String> {
+    /// Key, headers and framing.
+    const BESIDE_BYTES: usize = 4096;
+    (limit < wanted).then(|| {
+        format!(
+            "{key}: topic \"{name}\" takes records of up to {limit} bytes, and {what} may have {wanted}: larger ones {become_of}. \
+             Set the topic's max.message.bytes to {} or more\n",
+            wanted.saturating_add(BESIDE_BYTES)
+        )
+    })
 }
 
 async fn database(job: &Worlds, report: &mut Report) {
@@ -161,6 +221,21 @@ fn log_code(error: &LogError) -> u8 {
         LogErrorClass::Misconfigured | LogErrorClass::PositionGone | LogErrorClass::TooLarge => exit::JOB,
         LogErrorClass::Outage | LogErrorClass::Unknown | LogErrorClass::Aborted | LogErrorClass::Fenced => {
             OUTAGE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::limit_note;
+
+    #[test]
+    fn a_topic_that_may_refuse_a_record_is_named_with_what_to_set() {
+        let note = |limit| limit_note("output.topic", "out", limit, 1_000_000, "documents", "are rejected");
+        assert_eq!(note(1_000_000), None);
+        let note = note(999_999).unwrap();
+        for part in ["output.topic", "\"out\"", "999999", "1004096", "max.message.bytes", "are rejected"] {
+            assert!(note.contains(part), "{part}: {note}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! `verify`: holds the input, the ledger, the output topic and the dead letters against each other. Changes nothing.
 //!
 //! In:        a job file     Out: what is lost, doubled or out of order, by its place and key; or that nothing is
-//! Order:     the ledger's frontier; then everything that was sent, sorted by what it came from; then the input up to
+//! Order:     the ledger's frontier, then its parked events; then everything that was sent, sorted by what it came from; then the input up to
 //!            the frontier, record by record beside it; then what was sent, sorted by key
 //! Holds:     as much memory as it is told, and the rest in a file
 //! Fails:     70: something is lost, doubled or out of order; else as Kafka and the database fail
@@ -26,16 +26,16 @@ use super::args::VerifyArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load};
-use crate::database::{Move, ResetRow};
+use crate::database::{Move, ParkedRow, ParkedState, ResetRow};
 use crate::job::{JobSpec, Start};
 use crate::kafka::{self, KafkaSetup, Log};
-use crate::model::{Body, Destination, NextOffset, Offset, TopicPartition};
+use crate::model::{Body, Coordinates, Destination, NextOffset, Offset, TopicPartition};
 use crate::operator::decode;
 use crate::protocol::halt::HaltKind;
 use crate::xml::Decoder;
 use compare::{Compare, Content, InputRecord, Rules};
-use entry::SentAt;
-use found::{Found, Key};
+use entry::{Lies, SentAt};
+use found::{Fault, Finding, Found, Key};
 use gather::{Gather, Gathered};
 use horizon::Horizon;
 use ledger::Ledger;
@@ -113,6 +113,7 @@ fn notes(spec: &JobSpec, ledger: &Ledger) -> Vec<String> {
 
 /// Everything that the steps share.
 struct Verification<'a> {
+    job: &'a Worlds,
     spec: &'a JobSpec,
     log: Arc<dyn Log>,
     /// All topics, in the order of `log`: the job's, then where it sends to.
@@ -133,7 +134,7 @@ impl<'a> Verification<'a> {
         let log = kafka::open(KafkaSetup { topics: topics.clone(), ..KafkaSetup::from_spec(spec) });
         let mib = usize::try_from(memory_mib).unwrap_or(usize::MAX);
         let memory_bytes = mib.saturating_mul(1 << 20);
-        Ok(Verification { spec, log, topics, sends, memory_bytes, progress: Progress::new() })
+        Ok(Verification { job, spec, log, topics, sends, memory_bytes, progress: Progress::new() })
     }
 
     fn run(mut self, ledger: &Ledger) -> Result<Found, Failure> {
@@ -148,21 +149,39 @@ impl<'a> Verification<'a> {
         let is_input = |at: &TopicPartition| usize::from(at.topic) < self.spec.source.topics.len();
         let (input, sent): (Vec<_>, Vec<_>) = partitions.into_iter().partition(is_input);
         let folder = std::env::temp_dir();
-        let gathered = self.gather(&sent, &folder)?;
+        let gathered = self.gather(&sent, ledger, &folder)?;
         let (mut found, placed) = self.compare(&input, gathered, ledger, &folder)?.finish()?;
         self.progress.begin("looking at the order:", found.counts.with_output);
         found.out_of_order = order::check(placed, || self.progress.step())?;
         self.name_keys(&mut found)?;
+        for source in ledger::still_parked(self.job, &found.sent_and_parked.first)? {
+            found.doubled.add(|| Finding { source, key: None, fault: Fault::SentAndParked });
+        }
         Ok(found)
     }
 
     /// Everything that was sent.
-    fn gather(&mut self, partitions: &[TopicPartition], folder: &Path) -> Result<Gathered, Failure> {
+    fn gather(
+        &mut self,
+        partitions: &[TopicPartition],
+        ledger: &Ledger,
+        folder: &Path,
+    ) -> Result<Gathered, Failure> {
         let spec = self.spec;
         let horizon = Horizon::new(spec.source.start != Start::Earliest, in_flight_records(spec));
         // Half of the memory for each of the two sorters that there are at a time.
         let sorter = Sorter::new(self.memory_bytes / 2, folder);
         let mut gather = Gather::new(&spec.name, &spec.source.topics, sorter, horizon);
+        let mut aside = |row: &ParkedRow| {
+            let Some(topic) = spec.topic_index(&row.topic) else { return Ok(()) };
+            let at = TopicPartition { topic, partition: row.partition };
+            let source = Coordinates { at, offset: row.offset, index: row.index };
+            let dropped = row.state == ParkedState::Dropped;
+            Ok(gather.aside(source, if dropped { Lies::Dropped } else { Lies::Parked })?)
+        };
+        if ledger.has_parked {
+            ledger::parked(self.job, &mut aside)?;
+        }
         let mut from = Vec::new();
         let mut records = 0;
         for at in partitions {

@@ -18,6 +18,7 @@
 
 pub(super) mod claim;
 pub(super) mod first;
+mod limits;
 pub(super) mod outbox;
 mod parked;
 mod patience;
@@ -29,7 +30,9 @@ use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
 use crate::job::JobSpec;
 use crate::kafka::{AsyncLog, AsyncWriter, LogError};
-use crate::model::{BatchNumber, Incarnation, KeyGroup, KeyId, NextOffset, Places, TopicPartition};
+use crate::model::{
+    BatchNumber, Incarnation, KeyGroup, KeyId, NextOffset, Places, RecordLimits, TopicPartition,
+};
 use crate::operator::exchange::owns;
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::gate::Claimed;
@@ -60,6 +63,8 @@ pub(super) struct Started {
     pub(super) until: Option<BTreeMap<TopicPartition, NextOffset>>,
     /// How often the ledger's positions were reset before this start.
     pub(super) resets: u64,
+    /// How large a record may be.
+    pub(super) limits: RecordLimits,
     /// What this job's commits to the consumer group are marked with.
     pub(super) mark: String,
     /// Batches that the outbox held and this start has sent.
@@ -105,6 +110,8 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let job = setup.patience.ledger(&setup.ledger, async |session| session.job_row().await).await?;
     let job = job
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
+    // Before the producer is built: its batches keep to them.
+    let limits = limits::read(setup).await?;
     let writer = fence(setup).await?;
     (cluster.fenced)();
     let Word::AllFenced = setup.patience.next_word(cluster.words).await? else {
@@ -121,7 +128,7 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let from = first::positions(setup, &partitions, &frontier).await?;
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
     let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
-    Ok(Started { claimed, emitted, emitter, from, until, resets, mark, sent_from_outbox, marked })
+    Ok(Started { claimed, emitted, emitter, from, until, resets, limits, mark, sent_from_outbox, marked })
 }
 
 fn out_of_order() -> Stopped {

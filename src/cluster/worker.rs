@@ -12,11 +12,11 @@ use super::ledger::{Claims, LedgerClient, marks, owner, position_writer, superse
 use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
+use crate::job::JobSpec;
 use crate::model::{Incarnation, KeyGroup};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
-use crate::job::JobSpec;
 use crate::operator::decode::{self, DecodeSetup};
 use crate::operator::gate::{Confirmations, GateSetup, OutputSetup, ReadAgain};
 use crate::operator::host::{Host, Stirred};
@@ -29,9 +29,9 @@ use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::sink::{Limits, Sink};
 use crate::xml::Decoder;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 use std::time::Duration;
 use timely::dataflow::operators::probe;
@@ -339,7 +339,7 @@ impl Life {
                 database: Arc::clone(&job.database),
                 claimed: started.claimed,
                 lanes: (connections / threads).max(1),
-                outputs: Arc::new(OutputSetup::new(Arc::clone(spec))),
+                outputs: Arc::new(OutputSetup::new(Arc::clone(spec), started.limits)),
                 read_again,
                 parked_max: (spec.limits.parked_keys / threads).max(1),
                 prober: Arc::clone(database_prober),

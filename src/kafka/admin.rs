@@ -165,7 +165,7 @@ fn cleanup_policy(setup: &KafkaSetup, until: Instant) -> Option<String> {
     answers.into_iter().next()?.ok()?.get("cleanup.policy")?.value.clone()
 }
 
-fn options(until: Instant) -> AdminOptions {
+pub(super) fn options(until: Instant) -> AdminOptions {
     // librdkafka refuses a time-out of nothing.
     let left = remaining(until).max(Duration::from_millis(10));
     AdminOptions::new().request_timeout(Some(left)).operation_timeout(Some(left))

@@ -25,6 +25,9 @@ pub(super) type ReadingClient = BaseConsumer<ReadingContext>;
 /// A producer with one transactional id.
 pub(super) type ProducerClient = BaseProducer<super::writer::Deliveries>;
 
+/// librdkafka's own `batch.size`.
+const BATCH_BYTES: usize = 1_000_000;
+
 /// Options that Tidegate sets last: a job file that names one of them is wrong.
 pub const OWNED_OPTIONS: &[&str] = &[
     "bootstrap.servers",
@@ -66,9 +69,32 @@ pub(super) fn consumer(setup: &KafkaSetup) -> Result<ReadingClient, LogError> {
     create(&consumer_config(setup), setup, ReadingContext::default())
 }
 
-/// A producer with this transactional id. It knows of no broker yet.
-pub(super) fn producer(setup: &KafkaSetup, transactional_id: &str) -> Result<ProducerClient, LogError> {
-    create(&producer_config(setup, transactional_id), setup, super::writer::Deliveries::default())
+/// A producer with this transactional id. It knows of no broker yet. A batch of several records has at most so many bytes,
+/// framing included.
+pub(super) fn producer(
+    setup: &KafkaSetup,
+    transactional_id: &str,
+    batch_bytes_max: usize,
+) -> Result<ProducerClient, LogError> {
+    let mut config = producer_config(setup, transactional_id);
+    let wanted = config.get("batch.size").and_then(|size| size.parse().ok()).unwrap_or(BATCH_BYTES);
+    if batch_bytes_max < wanted {
+        config.set("batch.size", batch_bytes_max.max(1).to_string());
+    }
+    create(&config, setup, super::writer::Deliveries::default())
+}
+
+/// The largest record that the producer takes, in bytes.
+pub(super) fn producers_limit(setup: &KafkaSetup) -> usize {
+    let config = producer_config(setup, "limit");
+    config.get("message.max.bytes").and_then(|limit| limit.parse().ok()).unwrap_or(setup.record_bytes_max)
+}
+
+/// Whether the producer compresses what it sends: the broker then counts what comes out of that.
+pub(super) fn compresses(setup: &KafkaSetup) -> bool {
+    let config = producer_config(setup, "limit");
+    let set = ["compression.type", "compression.codec"].into_iter().filter_map(|option| config.get(option));
+    set.into_iter().any(|codec| codec != "none")
 }
 
 /// A client for creating and describing topics.

@@ -55,5 +55,5 @@ fn together(setup: &Arc<KafkaSetup>, ids: &[String], until: Instant) -> Result<(
 }
 
 fn one(setup: &Arc<KafkaSetup>, id: &str, until: Instant) -> Result<(), LogError> {
-    KafkaWriter::open(Arc::clone(setup), id, remaining(until)).map(KafkaWriter::close)
+    KafkaWriter::open(Arc::clone(setup), id, usize::MAX, remaining(until)).map(KafkaWriter::close)
 }

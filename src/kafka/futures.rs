@@ -73,6 +73,10 @@ pub trait AsyncLog: Send + Sync {
         deadline: Duration,
     ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>>;
 
+    /// As [`Log::record_limits`].
+    fn record_limits<'a>(&'a self, topics: &'a [String], deadline: Duration)
+    -> Asked<'a, Vec<Option<usize>>>;
+
     /// As [`Log::probe`].
     fn probe(&self, deadline: Duration) -> Asked<'_, ()>;
 }
@@ -175,6 +179,14 @@ impl AsyncLog for Blocking<Arc<dyn Log>> {
         deadline: Duration,
     ) -> Asked<'a, Vec<(TopicPartition, NextOffset)>> {
         Box::pin(async move { self.0.offsets_at(of, timestamp_ms, deadline) })
+    }
+
+    fn record_limits<'a>(
+        &'a self,
+        topics: &'a [String],
+        deadline: Duration,
+    ) -> Asked<'a, Vec<Option<usize>>> {
+        Box::pin(async move { self.0.record_limits(topics, deadline) })
     }
 
     fn probe(&self, deadline: Duration) -> Asked<'_, ()> {

@@ -2,7 +2,7 @@
 //!
 //! In:        [`KafkaSetup`]
 //! Out:       readers, writers, answers
-//! Holds:     one client for questions, built at the first and kept while it is heard of
+//! Holds:     one client for questions, built at the first and kept while it is heard of; the least record limit that was met
 //! Fails:     within the deadline that each call is given
 //! Not here:  no connection before the first call
 
@@ -10,21 +10,25 @@ use super::client::{Shared, moment_in};
 use super::reader::KafkaReader;
 use super::writer::KafkaWriter;
 use super::{
-    GroupPosition, KafkaSetup, Log, LogError, ProgressRow, Reader, Writer, admin, fence, group, list,
+    GroupPosition, KafkaSetup, Log, LogError, ProgressRow, Reader, Writer, admin, fence, group, limits, list,
     progress, topic,
 };
 use crate::model::{NextOffset, Offset, TopicPartition};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Opens the log of a job. Nothing is asked yet, and nothing can fail.
 pub fn open(setup: KafkaSetup) -> Arc<dyn Log> {
-    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Arc::default() })
+    let least_limit = AtomicUsize::new(usize::MAX);
+    Arc::new(KafkaLog { setup: Arc::new(setup), questions: Arc::default(), least_limit })
 }
 
 struct KafkaLog {
     setup: Arc<KafkaSetup>,
     questions: Arc<Shared>,
+    /// Writers that are opened from then on put no more than this into one batch.
+    least_limit: AtomicUsize,
 }
 
 impl Log for KafkaLog {
@@ -33,7 +37,9 @@ impl Log for KafkaLog {
     }
 
     fn writer(&self, transactional_id: &str, deadline: Duration) -> Result<Box<dyn Writer>, LogError> {
-        Ok(Box::new(KafkaWriter::open(Arc::clone(&self.setup), transactional_id, deadline)?))
+        let batch_bytes_max = self.least_limit.load(Ordering::Relaxed);
+        let setup = Arc::clone(&self.setup);
+        Ok(Box::new(KafkaWriter::open(setup, transactional_id, batch_bytes_max, deadline)?))
     }
 
     fn fence(&self, transactional_ids: &[String], deadline: Duration) -> Result<(), LogError> {
@@ -95,6 +101,17 @@ impl Log for KafkaLog {
     ) -> Result<(), LogError> {
         let until = moment_in(deadline);
         self.questions.ask(&self.setup, |client| group::commit(client, &self.setup, positions, mark, until))
+    }
+
+    fn record_limits(&self, topics: &[String], deadline: Duration) -> Result<Vec<Option<usize>>, LogError> {
+        let until = moment_in(deadline);
+        let found = self
+            .questions
+            .ask(&self.setup, |client| limits::of_topics(client, &self.setup, topics, until))?;
+        // A limit holds for a whole batch: records that fit must not be refused for what travels with them.
+        let least = found.iter().filter_map(|limits| limits.topic).min();
+        self.least_limit.store(least.unwrap_or(usize::MAX), Ordering::Relaxed);
+        Ok(found.into_iter().map(|limits| limits.effective()).collect())
     }
 
     fn probe(&self, deadline: Duration) -> Result<(), LogError> {

@@ -7,6 +7,7 @@ pub(super) mod support;
 
 mod classes;
 mod codes;
+mod limits;
 mod mock;
 mod outage;
 mod questions;

@@ -51,8 +51,8 @@ pub(super) fn ids(
     Ok(topics.iter().map(id).collect())
 }
 
-/// librdkafka's mock cluster, which the demo runs on, never answers the question for ids.
-fn is_mock(client: &ReadingClient, until: Instant) -> bool {
+/// librdkafka's mock cluster, which the demo runs on, never answers the questions for ids and configurations.
+pub(super) fn is_mock(client: &ReadingClient, until: Instant) -> bool {
     let id = client.client().fetch_cluster_id(remaining(until));
     id.is_some_and(|id| id.starts_with("mockCluster"))
 }

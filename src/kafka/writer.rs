@@ -49,13 +49,14 @@ enum Trouble {
 }
 
 impl KafkaWriter {
-    /// Builds the producer and fences whoever had its id.
+    /// Builds the producer and fences whoever had its id. A batch of several records has at most so many bytes.
     pub(super) fn open(
         setup: Arc<KafkaSetup>,
         transactional_id: &str,
+        batch_bytes_max: usize,
         deadline: Duration,
     ) -> Result<KafkaWriter, LogError> {
-        let producer = client::producer(&setup, transactional_id)?;
+        let producer = client::producer(&setup, transactional_id, batch_bytes_max)?;
         // From here on a failure lets go of the producer on another thread.
         let writer =
             KafkaWriter { setup, transactional_id: transactional_id.to_owned(), producer: Some(producer) };

@@ -8,8 +8,8 @@
 //! Not here:  no XML (the decoder is handed in), no routing (exchange)
 
 use super::account::{Accounts, Tally, Tap, Way};
-use super::flood::{Flood, TooMany};
 use super::exchange::{key_group_of, key_group_of_unreadable};
+use super::flood::{Flood, TooMany};
 use super::stop::StopRequest;
 use crate::job::{JobSpec, RejectRule};
 use crate::kafka::ReadRecord;

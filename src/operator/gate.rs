@@ -164,7 +164,8 @@ pub fn gate<'scope>(
                 }
             });
             tickets.for_each(|capability, data| {
-                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0)) {
+                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0))
+                {
                     for group in data.drain(..) {
                         shell.epochs.open(epoch, &capability);
                         shell.tickets.entry(group).or_default().push(epoch);
@@ -240,8 +241,7 @@ type HandOver = (Epoch, Vec<StoredBatch>, Vec<Epoch>);
 impl Shell {
     fn new(setup: GateSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
         let events_max = usize::try_from(setup.spec.database.batch_events).unwrap_or(1);
-        let limits =
-            Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX, parked_max: setup.parked_max };
+        let limits = Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX, parked_max: setup.parked_max };
         let locked = Locked::new(&setup.spec, &setup.board);
         let work = lane::Work::new(&setup, to_me.clone());
         Shell {

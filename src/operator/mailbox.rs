@@ -25,7 +25,11 @@ pub struct Sender<T> {
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Sender<T> {
-        Sender { letters: Arc::clone(&self.letters), reader: Weak::clone(&self.reader), wake: self.wake.clone() }
+        Sender {
+            letters: Arc::clone(&self.letters),
+            reader: Weak::clone(&self.reader),
+            wake: self.wake.clone(),
+        }
     }
 }
 

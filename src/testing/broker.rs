@@ -52,6 +52,8 @@ pub(super) struct State {
     producers: BTreeMap<String, Producer>,
     fates: Vec<Fate>,
     group: Group,
+    /// The largest record that each topic takes.
+    limits: BTreeMap<String, usize>,
     outage: Option<Outage>,
     ended: u64,
 }
@@ -101,6 +103,19 @@ impl Broker {
             state.ids.remove(topic);
             state.group.retain(|(_, of, _), _| of != topic);
         });
+    }
+
+    /// The largest record that the topic takes from now on, as [`crate::model::Outgoing::batch_bytes`] counts; `None`: any.
+    pub fn set_record_limit(&self, topic: &str, bytes: Option<usize>) {
+        self.change(|state| match bytes {
+            Some(bytes) => state.limits.insert(topic.to_owned(), bytes),
+            None => state.limits.remove(topic),
+        });
+    }
+
+    /// The largest record that the topic takes.
+    pub fn record_limit(&self, topic: &str) -> Option<usize> {
+        self.lock().limits.get(topic).copied()
     }
 
     /// The id that the topic was made with.

@@ -204,6 +204,17 @@ impl AsyncLog for MemoryLog {
         })
     }
 
+    fn record_limits<'a>(
+        &'a self,
+        topics: &'a [String],
+        deadline: Duration,
+    ) -> Asked<'a, Vec<Option<usize>>> {
+        Box::pin(async move {
+            self.enter("asking for record limits", deadline).await?;
+            Ok(topics.iter().map(|topic| self.broker.record_limit(topic)).collect())
+        })
+    }
+
     fn probe(&self, deadline: Duration) -> Asked<'_, ()> {
         Box::pin(self.enter("probing", deadline))
     }

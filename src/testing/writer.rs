@@ -42,6 +42,14 @@ impl MemoryWriter {
         failed(LogErrorClass::Fenced, format!("{doing}: `{}` was initialised by a newer producer", self.id))
     }
 
+    fn too_large(&self, topic: &str, bytes: usize) -> LogError {
+        self.log.link.say(&format!("{} epoch {}: a record is too large", self.id, self.epoch));
+        failed(
+            LogErrorClass::TooLarge,
+            format!("sending: a record of {bytes} bytes is over the limit of {topic}"),
+        )
+    }
+
     fn lost(&self, what: &str) -> LogError {
         self.log.link.say(&format!("{} epoch {}: {what}", self.id, self.epoch));
         failed(LogErrorClass::Outage, format!("`{}`: no answer", self.id))
@@ -56,6 +64,10 @@ impl MemoryWriter {
             };
             let topic =
                 topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;
+            let limit = self.log.broker.record_limit(topic);
+            if limit.is_some_and(|limit| record.batch_bytes() > limit) {
+                return Err(self.too_large(topic, record.batch_bytes()));
+            }
             let count = self.log.broker.lock().partition_count(topic).unwrap_or(1);
             self.send(topic, partition_of(record.key.as_ref(), count), copy(record)).await?;
         }
@@ -82,7 +94,12 @@ impl MemoryWriter {
         let until = Instant::now() + deadline;
         let (link, faults) = (&self.log.link, self.log.faults);
         self.log.enter("beginning a transaction", deadline).await?;
-        self.send_all(outgoing, progress).await?;
+        if let Err(error) = self.send_all(outgoing, progress).await {
+            if error.class == LogErrorClass::TooLarge {
+                self.end(false).await?;
+            }
+            return Err(error);
+        }
         if link.chance(faults.timed_out) {
             link.say(&format!("{} epoch {}: the transaction times out", self.id, self.epoch));
             self.log.broker.time_out(&self.id, self.epoch);

@@ -13,6 +13,7 @@ mod kills;
 mod nights;
 mod recoveries;
 mod refusals;
+mod rejects;
 mod sizes;
 mod slow;
 mod topics;

@@ -50,7 +50,8 @@ const BETWEEN_OPERATORS: [(&str, &str); 8] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 8] = ["account", "exchange", "host", "budget", "mailbox", "prober", "refusals", "stop"];
+const SHARED: [&str; 9] =
+    ["account", "exchange", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {

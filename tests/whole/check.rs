@@ -1,16 +1,28 @@
 //! Check: what is left behind, held against what went in.
 
 use super::input::Sent;
-use super::world::{DEAD, OUTPUT, World};
+use super::world::{DEAD, OUTPUT, REFUSED, World};
 use std::collections::BTreeMap;
+use tidegate::job::RejectRule;
 use tidegate::model::{Record, Value};
 
 /// Everything that is wrong.
 pub fn check(world: &World) -> Vec<String> {
     let mut wrong = Vec::new();
     let sent = &world.input.sent;
-    let readable: Vec<&Sent> = sent.iter().filter(|s| s.event.is_some()).collect();
-    let unreadable: Vec<&Sent> = sent.iter().filter(|s| s.event.is_none()).collect();
+    // A parked one is stored in the end: somebody mends the schema.
+    let is_aside = |sent: &&Sent| {
+        let aside = matches!(world.refused, Some(RejectRule::DeadLetter | RejectRule::Discard));
+        aside && sent.event.as_ref().is_some_and(|(_, number)| *number == REFUSED)
+    };
+    let readable: Vec<&Sent> = sent.iter().filter(|s| s.event.is_some() && !is_aside(s)).collect();
+    let letters_of =
+        |s: &&Sent| s.event.is_none() || world.refused == Some(RejectRule::DeadLetter) && is_aside(s);
+    let unreadable: Vec<&Sent> = sent.iter().filter(letters_of).collect();
+    let parked = world.parked();
+    if !parked.is_empty() {
+        wrong.push(format!("{} keys are still parked", parked.len()));
+    }
 
     let stored = stored(world);
     once(&readable, stored.iter().map(|(source, _)| source), "database", &mut wrong);

@@ -5,9 +5,9 @@ use super::sqlite::Sqlite;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate::database::Database;
-use tidegate::job::{self, JobSpec};
+use tidegate::job::{self, JobSpec, RejectRule};
 use tidegate::kafka::KafkaSetup;
-use tidegate::model::Value;
+use tidegate::model::{KeyGroup, KeyId, Value};
 use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep, Tables};
 
 pub const OUTPUT: &str = "out";
@@ -24,7 +24,12 @@ pub struct World {
     pub spec: Arc<JobSpec>,
     pub setup: KafkaSetup,
     pub input: Input,
+    /// What becomes of events with the number [`REFUSED`], until the schema is mended; none: they are like any other.
+    pub refused: Option<RejectRule>,
 }
+
+/// An event's number that the schema refuses, in worlds where it does.
+pub const REFUSED: i64 = 3;
 
 impl World {
     pub fn new() -> World {
@@ -49,7 +54,31 @@ impl World {
             spec,
             setup,
             input: Input::default(),
+            refused: None,
         }
+    }
+
+    /// With a schema that refuses each key's event of this number, and a rule for it.
+    pub fn refusing(rule: RejectRule) -> World {
+        let (word, unique) = match rule {
+            RejectRule::Park => ("park", vec![0, 1]),
+            RejectRule::DeadLetter => ("dead_letter", Vec::new()),
+            RejectRule::Discard => ("discard", Vec::new()),
+            RejectRule::Halt => ("halt", Vec::new()),
+        };
+        let mut steps = steps(unique.clone());
+        if let Some(last) = steps.last_mut() {
+            *last = MemoryStep::Store { unique, refuses: Some((1, Value::Int(REFUSED))) };
+        }
+        let mut world = World { database: MemoryDatabase::new(steps, None), ..World::new() };
+        world.set_job_file(&job_file().replace("[rejects]", &format!("[rejects]\nrefused = \"{word}\"")));
+        world.refused = Some(rule);
+        world
+    }
+
+    /// The keys that are parked.
+    pub fn parked(&self) -> Vec<(KeyGroup, KeyId)> {
+        self.tables().parked.keys.iter().map(|(key, row)| (row.group, *key)).collect()
     }
 
     /// With a table that refuses an event that it has: a zombie meets that before it meets the ledger.

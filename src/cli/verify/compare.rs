@@ -10,7 +10,7 @@
 //! Kafka has confirmed, and what was sent is read after the frontier. So nothing in front of it is still on its way,
 //! and nothing at or behind it is blamed for being absent.
 
-use super::entry::{PLACED_BYTES, Placed, SENT_BYTES, Sent, SentAt};
+use super::entry::{Lies, OUTCOME_BYTES, Outcome, PLACED_BYTES, Placed, SentAt};
 use super::found::{Fault, Finding, Found, Key, PLACES_MAX, Range};
 use super::gather::Gathered;
 use super::horizon::{Crossing, Horizon};
@@ -28,11 +28,19 @@ pub(super) struct Rules {
     pub(super) outputs: bool,
     /// Unreadable records may have nothing.
     pub(super) discards: bool,
+    /// Readable ones may, too: what the database or Kafka refuses is discarded.
+    pub(super) discards_events: bool,
 }
 
 impl Rules {
     pub(super) fn of(spec: &JobSpec) -> Rules {
-        Rules { outputs: spec.output.is_some(), discards: spec.rejects.unreadable == RejectRule::Discard }
+        let rejects = &spec.rejects;
+        let of_events = [rejects.refused, rejects.missing_lookup, rejects.too_large];
+        Rules {
+            outputs: spec.output.is_some(),
+            discards: rejects.unreadable == RejectRule::Discard,
+            discards_events: of_events.contains(&RejectRule::Discard),
+        }
     }
 }
 
@@ -61,8 +69,8 @@ struct Crossings {
 pub(super) struct Compare {
     rules: Rules,
     horizon: Horizon,
-    sent: Sorted<SENT_BYTES>,
-    next: Option<Sent>,
+    outcomes: Sorted<OUTCOME_BYTES>,
+    next: Option<Outcome>,
     by_key: Sorter<PLACED_BYTES>,
     crossings: Option<Crossings>,
     resets: Vec<Reset>,
@@ -91,11 +99,14 @@ impl Reset {
     }
 }
 
-/// What was sent for one event.
+/// What became of one event.
 struct Group {
     source: Coordinates,
+    /// Records that were sent for it.
     copies: u64,
     places: Vec<SentAt>,
+    is_parked: bool,
+    is_dropped: bool,
 }
 
 impl Compare {
@@ -109,9 +120,18 @@ impl Compare {
         found.counts.outputs = gathered.outputs;
         found.counts.dead_letters = gathered.dead_letters;
         found.counts.foreign = gathered.foreign;
-        let mut sent = gathered.sent.finish()?;
-        let next = sent.next()?.as_ref().map(Sent::from_bytes);
-        Ok(Compare { rules, horizon: gathered.horizon, sent, next, by_key, crossings: None, resets, found })
+        let mut outcomes = gathered.outcomes.finish()?;
+        let next = outcomes.next()?.as_ref().map(Outcome::from_bytes);
+        Ok(Compare {
+            rules,
+            horizon: gathered.horizon,
+            outcomes,
+            next,
+            by_key,
+            crossings: None,
+            resets,
+            found,
+        })
     }
 
     /// An input partition begins; partitions come in their order.
@@ -141,15 +161,23 @@ impl Compare {
         // Asked for every record: it counts them.
         let judged = self.judged(record);
         let mut first_copy = None;
-        while self.next.is_some_and(|sent| (sent.source.at, sent.source.offset) == (record.at, record.offset))
+        let (mut is_parked, mut is_dropped) = (false, false);
+        while self.next.is_some_and(|next| (next.source.at, next.source.offset) == (record.at, record.offset))
         {
             let Some(group) = self.group()? else { break };
             first_copy = first_copy.or(group.places.first().map(|place| place.to));
+            is_parked |= group.is_parked;
+            is_dropped |= group.is_dropped;
+            if group.is_parked && group.copies > 0 {
+                self.found.sent_and_parked.add(group.source);
+            }
             self.meet(record, &group)?;
         }
         match first_copy {
             Some(Destination::Output) => self.found.counts.with_output += 1,
             Some(Destination::DeadLetter) => self.found.counts.with_dead_letter += 1,
+            None if is_parked => self.found.counts.parked += 1,
+            None if is_dropped => self.found.counts.dropped += 1,
             None => self.miss(record, judged),
         }
         Ok(())
@@ -159,7 +187,7 @@ impl Compare {
     pub(super) fn finish(mut self) -> Result<(Found, Sorted<PLACED_BYTES>), SortError> {
         let behind_all = TopicPartition { topic: u16::MAX, partition: i32::MAX };
         self.settle_before(behind_all, None)?;
-        drop(self.sent);
+        drop(self.outcomes);
         Ok((self.found, self.by_key.finish()?))
     }
 
@@ -204,6 +232,7 @@ impl Compare {
         let counts = &mut self.found.counts;
         let unreadable = match &record.content {
             Content::Readable { .. } if !self.rules.outputs => return counts.only_stored += 1,
+            Content::Readable { .. } if self.rules.discards_events => return counts.discarded += 1,
             Content::Unreadable { .. } if self.rules.discards => return counts.discarded += 1,
             Content::Readable { .. } => None,
             Content::Unreadable { code } => Some(*code),
@@ -223,7 +252,7 @@ impl Compare {
 
     /// What was sent for events before this one, and no input record has claimed.
     fn settle_before(&mut self, at: TopicPartition, offset: Option<Offset>) -> Result<(), SortError> {
-        let is_before = |sent: Sent| (sent.source.at, Some(sent.source.offset)) < (at, offset);
+        let is_before = |next: Outcome| (next.source.at, Some(next.source.offset)) < (at, offset);
         while self.next.is_some_and(is_before) {
             let Some(group) = self.group()? else { break };
             let counts = &mut self.found.counts;
@@ -247,13 +276,20 @@ impl Compare {
     /// The next event's group.
     fn group(&mut self) -> Result<Option<Group>, SortError> {
         let Some(first) = self.next else { return Ok(None) };
-        let mut group = Group { source: first.source, copies: 0, places: Vec::new() };
-        while let Some(sent) = self.next.filter(|sent| sent.source == first.source) {
-            group.copies += 1;
-            if group.places.len() < PLACES_MAX {
-                group.places.push(sent.at);
+        let (is_parked, is_dropped) = (false, false);
+        let mut group = Group { source: first.source, copies: 0, places: Vec::new(), is_parked, is_dropped };
+        while let Some(next) = self.next.filter(|next| next.source == first.source) {
+            match next.lies {
+                Lies::Parked => group.is_parked = true,
+                Lies::Dropped => group.is_dropped = true,
+                Lies::Sent(place) => {
+                    group.copies += 1;
+                    if group.places.len() < PLACES_MAX {
+                        group.places.push(place);
+                    }
+                }
             }
-            self.next = self.sent.next()?.as_ref().map(Sent::from_bytes);
+            self.next = self.outcomes.next()?.as_ref().map(Outcome::from_bytes);
         }
         Ok(Some(group))
     }

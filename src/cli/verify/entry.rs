@@ -6,8 +6,8 @@
 
 use crate::model::{Coordinates, Destination, Offset, TopicPartition};
 
-/// Length of [`Sent::to_bytes`].
-pub(super) const SENT_BYTES: usize = 31;
+/// Length of [`Outcome::to_bytes`].
+pub(super) const OUTCOME_BYTES: usize = 31;
 /// Length of [`Placed::to_bytes`].
 pub(super) const PLACED_BYTES: usize = 46;
 
@@ -22,13 +22,24 @@ pub(super) struct SentAt {
     pub(super) offset: Offset,
 }
 
-/// A sent record: what it came from and where it lies. Sorts in this order.
+/// Where an event's outcome lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Sent {
-    /// What its header says.
+pub(super) enum Lies {
+    /// In a topic.
+    Sent(SentAt),
+    /// In the ledger: it waits there.
+    Parked,
+    /// In the ledger: it was parked, and a person has dropped it.
+    Dropped,
+}
+
+/// An outcome: what it came from and where it lies. Sorts in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Outcome {
+    /// What its header, or the ledger's row, says.
     pub(super) source: Coordinates,
     /// Where it lies.
-    pub(super) at: SentAt,
+    pub(super) lies: Lies,
 }
 
 /// An output whose key is known. Sorts by key, input partition, output partition and output offset.
@@ -44,30 +55,43 @@ pub(super) struct Placed {
     pub(super) offset: Offset,
 }
 
-impl Sent {
-    pub(super) fn to_bytes(self) -> [u8; SENT_BYTES] {
+/// Of an outcome that lies in no topic.
+const NOWHERE: SentAt = SentAt { to: Destination::Output, partition: 0, offset: Offset(0) };
+
+impl Outcome {
+    pub(super) fn to_bytes(self) -> [u8; OUTCOME_BYTES] {
         let Coordinates { at, offset, index } = self.source;
-        let to = match self.at.to {
-            Destination::Output => 0_u8,
-            Destination::DeadLetter => 1,
+        let (lies, place) = match self.lies {
+            Lies::Sent(place) if place.to == Destination::Output => (0_u8, place),
+            Lies::Sent(place) => (1, place),
+            Lies::Parked => (2, NOWHERE),
+            Lies::Dropped => (3, NOWHERE),
         };
         Put::default()
             .put(at.topic.to_be_bytes())
             .put(small(at.partition))
             .put(big(offset))
             .put(index.to_be_bytes())
-            .put([to])
-            .put(small(self.at.partition))
-            .put(big(self.at.offset))
+            .put([lies])
+            .put(small(place.partition))
+            .put(big(place.offset))
             .bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8; SENT_BYTES]) -> Sent {
+    pub(super) fn from_bytes(bytes: &[u8; OUTCOME_BYTES]) -> Outcome {
         let mut get = Get(bytes);
         let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
         let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
-        let to = if get.get() == [0] { Destination::Output } else { Destination::DeadLetter };
-        Sent { source, at: SentAt { to, partition: get.small(), offset: get.big() } }
+        let lies: [u8; 1] = get.get();
+        let (partition, offset) = (get.small(), get.big());
+        let sent = |to| Lies::Sent(SentAt { to, partition, offset });
+        let lies = match lies {
+            [0] => sent(Destination::Output),
+            [1] => sent(Destination::DeadLetter),
+            [2] => Lies::Parked,
+            _ => Lies::Dropped,
+        };
+        Outcome { source, lies }
     }
 }
 
@@ -158,27 +182,35 @@ mod tests {
         })
     }
 
-    fn sent() -> impl Strategy<Value = Sent> {
-        (coordinates(), any::<bool>(), 0..=i32::MAX, 0..=i64::MAX).prop_map(|(source, out, partition, at)| {
-            let to = if out { Destination::Output } else { Destination::DeadLetter };
-            Sent { source, at: SentAt { to, partition, offset: Offset(at) } }
+    fn outcome() -> impl Strategy<Value = Outcome> {
+        (coordinates(), 0..4, 0..=i32::MAX, 0..=i64::MAX).prop_map(|(source, lies, partition, at)| {
+            let sent = |to| Lies::Sent(SentAt { to, partition, offset: Offset(at) });
+            let lies = match lies {
+                0 => sent(Destination::Output),
+                1 => sent(Destination::DeadLetter),
+                2 => Lies::Parked,
+                _ => Lies::Dropped,
+            };
+            Outcome { source, lies }
         })
     }
 
     proptest! {
         #[test]
-        fn bytes_keep_everything_and_sort_by_source(a in sent(), b in sent(), key_hash in any::<[u8; 16]>()) {
-            prop_assert_eq!(Sent::from_bytes(&a.to_bytes()), a);
+        fn bytes_keep_everything_and_sort_by_source(
+            a in outcome(),
+            b in outcome(),
+            key_hash in any::<[u8; 16]>(),
+        ) {
+            prop_assert_eq!(Outcome::from_bytes(&a.to_bytes()), a);
             if a.source != b.source {
                 prop_assert_eq!(a.to_bytes() < b.to_bytes(), a.source < b.source);
             }
-            let placed = |sent: Sent| Placed {
-                key_hash,
-                source: sent.source,
-                partition: sent.at.partition,
-                offset: sent.at.offset,
+            let placed = |outcome: Outcome| {
+                let Lies::Sent(SentAt { partition, offset, .. }) = outcome.lies else { return None };
+                Some(Placed { key_hash, source: outcome.source, partition, offset })
             };
-            let (a, b) = (placed(a), placed(b));
+            let (Some(a), Some(b)) = (placed(a), placed(b)) else { return Ok(()) };
             prop_assert_eq!(Placed::from_bytes(&a.to_bytes()), a);
             let order = |p: Placed| (p.source.at, p.partition, p.offset);
             if order(a) != order(b) {

@@ -12,6 +12,9 @@ use bytes::Bytes;
 /// So many of each kind are shown; all are counted.
 pub(super) const SHOWN_MAX: usize = 20;
 
+/// So many events are asked for once more.
+const BOTH_MAX: usize = 1_000;
+
 /// So many places of a doubled event are shown.
 pub(super) const PLACES_MAX: usize = 4;
 
@@ -48,6 +51,8 @@ pub(super) enum Fault {
         /// The first of them.
         places: Vec<SentAt>,
     },
+    /// It was sent, and waits in the ledger all the same.
+    SentAndParked,
     /// Its output lies behind one of a later event of its key.
     OutOfOrder {
         /// Its output.
@@ -103,8 +108,12 @@ pub(super) struct Counts {
     pub(super) with_output: u64,
     /// Of them, those with a dead letter and no output.
     pub(super) with_dead_letter: u64,
-    /// Of them, those without either that cannot be read and that the job's rule discards.
+    /// Of them, those without either that the job's rules discard, or may have discarded.
     pub(super) discarded: u64,
+    /// Of them, those without either that wait in the ledger.
+    pub(super) parked: u64,
+    /// Of them, those without either that were parked and dropped by a person.
+    pub(super) dropped: u64,
     /// Of them, those of a job without `[output]`, which sends nothing for them.
     pub(super) only_stored: u64,
     /// Of them, those without either in front of the place from which losses can be judged.
@@ -135,6 +144,25 @@ pub(super) struct Found {
     pub(super) out_of_order: Kind,
     pub(super) counts: Counts,
     pub(super) ranges: Vec<Range>,
+    /// Sent, and parked when the ledger was read: tried again since, or both.
+    pub(super) sent_and_parked: Both,
+}
+
+/// Events to be asked for once more.
+#[derive(Debug, Default)]
+pub(super) struct Both {
+    pub(super) count: u64,
+    /// The first ones.
+    pub(super) first: Vec<Coordinates>,
+}
+
+impl Both {
+    pub(super) fn add(&mut self, source: Coordinates) {
+        self.count += 1;
+        if self.first.len() < BOTH_MAX {
+            self.first.push(source);
+        }
+    }
 }
 
 impl Found {

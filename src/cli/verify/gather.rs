@@ -1,11 +1,12 @@
-//! Gather: the first of three steps: every record of the output topic and of the dead letters, by what it came from.
+//! Gather: the first of three steps: every record of the output topic and of the dead letters, by what it came from, and
+//! every parked event.
 //!
-//! In:        records with their headers, in the order of their partitions     Out: [`Gathered`]
+//! In:        records with their headers, in the order of their partitions; rows of the ledger     Out: [`Gathered`]
 //! Holds:     a sorter, the horizon, counts
 //! Fails:     as the sorter does
 //! Not here:  no documents: the headers alone say where a record came from
 
-use super::entry::{SENT_BYTES, Sent, SentAt};
+use super::entry::{Lies, OUTCOME_BYTES, Outcome, SentAt};
 use super::horizon::Horizon;
 use super::sorter::{SortError, Sorter};
 use crate::model::{Coordinates, Destination, Headers};
@@ -19,8 +20,8 @@ pub(super) struct Gather {
 
 /// All sent records.
 pub(super) struct Gathered {
-    /// By source.
-    pub(super) sent: Sorter<SENT_BYTES>,
+    /// Those records, and what the ledger holds parked, by source.
+    pub(super) outcomes: Sorter<OUTCOME_BYTES>,
     /// What was seen of the beginnings.
     pub(super) horizon: Horizon,
     /// Records of the output topic.
@@ -33,8 +34,13 @@ pub(super) struct Gathered {
 
 impl Gather {
     /// For a job of this name that reads these topics.
-    pub(super) fn new(job: &str, topics: &[String], sent: Sorter<SENT_BYTES>, horizon: Horizon) -> Gather {
-        let gathered = Gathered { sent, horizon, outputs: 0, dead_letters: 0, foreign: 0 };
+    pub(super) fn new(
+        job: &str,
+        topics: &[String],
+        outcomes: Sorter<OUTCOME_BYTES>,
+        horizon: Horizon,
+    ) -> Gather {
+        let gathered = Gathered { outcomes, horizon, outputs: 0, dead_letters: 0, foreign: 0 };
         Gather { job: job.to_owned(), topics: topics.to_vec(), gathered }
     }
 
@@ -54,7 +60,12 @@ impl Gather {
             return Ok(());
         };
         self.gathered.horizon.saw(at.to, at.partition, source.at, source.offset);
-        self.gathered.sent.push(Sent { source, at }.to_bytes())
+        self.gathered.outcomes.push(Outcome { source, lies: Lies::Sent(at) }.to_bytes())
+    }
+
+    /// An event that the ledger holds.
+    pub(super) fn aside(&mut self, source: Coordinates, lies: Lies) -> Result<(), SortError> {
+        self.gathered.outcomes.push(Outcome { source, lies }.to_bytes())
     }
 
     /// Everything that was taken.

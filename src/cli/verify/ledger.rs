@@ -1,50 +1,111 @@
-//! Ledger: what it says of the job, read once at the beginning.
+//! Ledger: what it says of the job, read once at the beginning; and its parked events, page by page behind that.
 //!
-//! In:        a job     Out: its row and its frontier
+//! In:        a job     Out: its row and its frontier; where its parked events came from
 //! Fails:     a database that does not answer; a job that has not run: then there is nothing to hold anything against
 //! Not here:  the outbox: nothing in front of the frontier is on its way (compare)
 
 use super::Failure;
 use super::reading::DEADLINE;
 use crate::cli::worlds::Worlds;
-use crate::database::{DatabaseError, ErrorClass, FrontierRow, JobRow, LedgerState, ResetRow};
+use crate::database::{
+    DatabaseError, ErrorClass, FrontierRow, JobRow, LedgerState, ParkedRow, ParkedState, ParkedWish, ResetRow,
+};
+use crate::model::Coordinates;
 use crate::protocol::halt::HaltKind;
+use tokio::runtime::Runtime;
+use tokio::time::error::Elapsed;
+use tokio::time::timeout;
+
+/// Rows of a page.
+const PAGE: usize = 5_000;
 
 /// What the ledger says.
 pub(super) struct Ledger {
     pub(super) job: JobRow,
     pub(super) frontier: Vec<FrontierRow>,
     pub(super) resets: Vec<ResetRow>,
+    /// An older ledger has no table for parked events.
+    pub(super) has_parked: bool,
 }
 
 pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::new(HaltKind::Internal, format!("cannot start the tokio runtime: {error}"))
-    })?;
+    let runtime = runtime()?;
     let asked = async {
         let mut session = job.database.connect().await?;
-        if session.ledger_state().await? == LedgerState::Missing {
-            return Ok((None, Vec::new(), Vec::new()));
+        let state = session.ledger_state().await?;
+        if state == LedgerState::Missing {
+            return Ok((None, Vec::new(), Vec::new(), false));
         }
+        let has_parked = state == LedgerState::Ready;
         let row = session.job_row().await?;
-        Ok::<_, DatabaseError>((row, session.frontier().await?, session.resets().await?))
+        Ok::<_, DatabaseError>((row, session.frontier().await?, session.resets().await?, has_parked))
     };
-    let answer = runtime.block_on(async { tokio::time::timeout(DEADLINE, asked).await });
-    let no_answer =
-        |_elapsed| Failure::new(HaltKind::Outage, format!("ledger: no answer for {} s", DEADLINE.as_secs()));
-    match answer.map_err(no_answer)? {
-        Ok((Some(row), frontier, resets)) => Ok(Ledger { job: row, frontier, resets }),
-        Ok((None, ..)) => Err(not_run(job)),
-        Err(error) => {
-            let kind = match error.class {
-                ErrorClass::Rights => HaltKind::Rights,
-                ErrorClass::Reject | ErrorClass::Misconfigured => HaltKind::Misconfigured,
-                ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => HaltKind::Outage,
-            };
-            Err(Failure::new(kind, format!("ledger: {error}")))
+    let answer = runtime.block_on(async { timeout(DEADLINE, asked).await });
+    match in_time(answer)? {
+        (Some(row), frontier, resets, has_parked) => Ok(Ledger { job: row, frontier, resets, has_parked }),
+        (None, ..) => Err(not_run(job)),
+    }
+}
+
+/// Every parked event, dropped ones included: what it came from and its state. To be asked behind the frontier and in front
+/// of what was sent: an event that is tried again meanwhile is then found in one of the two.
+pub(super) fn parked(
+    job: &Worlds,
+    each: &mut dyn FnMut(&ParkedRow) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let runtime = runtime()?;
+    let mut session = in_time(runtime.block_on(async { timeout(DEADLINE, job.database.connect()).await }))?;
+    let mut after = None;
+    loop {
+        let wish = ParkedWish::default();
+        let page = session.parked(&wish, after, PAGE, false);
+        let page = in_time(runtime.block_on(async { timeout(DEADLINE, page).await }))?;
+        page.iter().try_for_each(&mut *each)?;
+        after = match page.last() {
+            Some(last) if page.len() == PAGE => Some(last.at),
+            _ => return Ok(()),
+        };
+    }
+}
+
+/// Which of these events wait in the ledger now.
+pub(super) fn still_parked(job: &Worlds, of: &[Coordinates]) -> Result<Vec<Coordinates>, Failure> {
+    if of.is_empty() {
+        return Ok(Vec::new());
+    }
+    let runtime = runtime()?;
+    let mut session = in_time(runtime.block_on(async { timeout(DEADLINE, job.database.connect()).await }))?;
+    let mut still = Vec::new();
+    for at in of {
+        let source = (job.spec.topic_of(at.at).to_owned(), at.at.partition, at.offset);
+        let wish = ParkedWish { source: Some(source), ..ParkedWish::default() };
+        let rows = session.parked(&wish, None, PAGE, false);
+        let rows = in_time(runtime.block_on(async { timeout(DEADLINE, rows).await }))?;
+        if rows.iter().any(|row| row.index == at.index && row.state != ParkedState::Dropped) {
+            still.push(*at);
         }
     }
+    Ok(still)
+}
+
+fn runtime() -> Result<Runtime, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime
+        .map_err(|error| Failure::new(HaltKind::Internal, format!("cannot start the tokio runtime: {error}")))
+}
+
+fn in_time<T>(answer: Result<Result<T, DatabaseError>, Elapsed>) -> Result<T, Failure> {
+    let answer = answer.map_err(|_elapsed| {
+        Failure::new(HaltKind::Outage, format!("ledger: no answer for {} s", DEADLINE.as_secs()))
+    })?;
+    answer.map_err(|error| {
+        let kind = match error.class {
+            ErrorClass::Rights => HaltKind::Rights,
+            ErrorClass::Reject | ErrorClass::Misconfigured => HaltKind::Misconfigured,
+            ErrorClass::Outage | ErrorClass::Contention | ErrorClass::Unknown => HaltKind::Outage,
+        };
+        Failure::new(kind, format!("ledger: {error}"))
+    })
 }
 
 fn not_run(job: &Worlds) -> Failure {

@@ -109,7 +109,9 @@ impl Report<'_> {
             counts.records, counts.with_output, counts.with_dead_letter
         );
         for (count, what) in [
-            (counts.discarded, "unreadable and discarded by rule"),
+            (counts.discarded, "without either and discarded by rule"),
+            (counts.parked, "parked in the ledger"),
+            (counts.dropped, "parked and dropped by a person"),
             (counts.only_stored, "only stored, which leaves nothing to compare with"),
             (counts.not_judged, "without either, where that cannot be judged"),
             (counts.skipped, "skipped by a reset"),
@@ -145,6 +147,7 @@ impl Report<'_> {
                 let places: Vec<String> = places.iter().map(|place| self.place(*place)).collect();
                 format!(": {copies} times, at {}", places.join(", "))
             }
+            Fault::SentAndParked => ": it was sent, and is parked in the ledger all the same".to_owned(),
             Fault::OutOfOrder { place, later, before } => format!(
                 ": at {}, behind its successor {} at {}",
                 self.place(*place),
@@ -172,6 +175,7 @@ impl Report<'_> {
                 let places: Vec<Value> = places.iter().map(|place| self.place_json(*place)).collect();
                 json!({ "copies": copies, "at": places })
             }
+            Fault::SentAndParked => json!({ "sent_and_parked": true }),
             Fault::OutOfOrder { place, later, before } => json!({
                 "at": self.place_json(*place), "later_offset": later.offset,
                 "later_at": self.place_json(*before),

@@ -2,7 +2,7 @@
 #![allow(clippy::as_conversions, reason = "the numbers of a test are small")]
 
 use super::compare::{Compare, Content, InputRecord, Reset, Rules};
-use super::entry::SentAt;
+use super::entry::{Lies, SentAt};
 use super::found::{Fault, Found, SHOWN_MAX};
 use super::gather::Gather;
 use super::horizon::{Horizon, LossesFrom};
@@ -36,6 +36,8 @@ struct World {
     outputs_first: i64,
     letters: Lane,
     resets: Vec<Reset>,
+    /// What the ledger holds.
+    asides: Vec<((i32, i64), Lies)>,
 }
 
 fn at(partition: i32) -> TopicPartition {
@@ -56,7 +58,7 @@ fn lane_of(partition: i32, offset: i64) -> usize {
 
 impl World {
     fn new() -> World {
-        let rules = Rules { outputs: true, discards: false };
+        let rules = Rules { outputs: true, discards: false, discards_events: false };
         let mut world = World {
             first: 0,
             frontier: RECORDS,
@@ -67,6 +69,7 @@ impl World {
             outputs_first: 0,
             letters: Lane::new(),
             resets: Vec::new(),
+            asides: Vec::new(),
         };
         // Partitions do not wait for each other, and the job is some records beyond its frontier.
         for offset in 0..RECORDS + 5 {
@@ -98,6 +101,10 @@ impl World {
         for (offset, source) in (0..).zip(&self.letters) {
             let place = SentAt { to: Destination::DeadLetter, partition: 0, offset: Offset(offset) };
             gather.take(place, &headers(*source, Some("job"))).unwrap();
+        }
+        for ((partition, offset), lies) in &self.asides {
+            let source = Coordinates { at: at(*partition), offset: Offset(*offset), index: 0 };
+            gather.aside(source, *lies).unwrap();
         }
         let by_key = Sorter::new(memory_bytes, folder.path());
         let mut compare = Compare::new(self.rules, gather.finish(), by_key, self.resets.clone()).unwrap();
@@ -169,6 +176,28 @@ fn a_missing_output_is_lost_and_named() {
     let lost = &found.lost.shown[0];
     assert_eq!((lost.source, &lost.fault), (source(1, 100), &Fault::Lost { unreadable: None }));
     assert_eq!(lost.key.as_ref().map(|key| &key.key[..]), Some(key(1, 100).as_bytes()));
+}
+
+#[test]
+fn a_parked_event_is_no_lost_one_and_one_that_is_sent_as_well_is_asked_for_again() {
+    let mut world = World::new();
+    let [gone, twice] = [(1, 60), (1, 61)];
+    world.outputs[lane_of(1, 60)].retain(|source| *source != gone);
+    world.asides = vec![(gone, Lies::Parked), (twice, Lies::Parked)];
+    let found = world.verdict();
+    assert!(found.is_clean(), "{found:?}");
+    assert_eq!((found.counts.parked, found.counts.dropped), (1, 0));
+    let first: Vec<i64> = found.sent_and_parked.first.iter().map(|at| at.offset.0).collect();
+    assert_eq!((found.sent_and_parked.count, first), (1, vec![61]));
+    world.asides = vec![(gone, Lies::Dropped), (twice, Lies::Dropped)];
+    let found = world.verdict();
+    assert_eq!((found.counts.parked, found.counts.dropped, found.sent_and_parked.count), (0, 1, 0));
+    assert!(found.is_clean());
+    world.asides.clear();
+    assert_eq!(world.verdict().lost.count, 1);
+    world.rules.discards_events = true;
+    let found = world.verdict();
+    assert_eq!((found.lost.count, found.counts.discarded), (0, 1));
 }
 
 #[test]
@@ -313,7 +342,7 @@ fn what_others_sent_is_left_alone() {
     gather.take(place(Destination::Output), &Headers::new()).unwrap();
     let gathered = gather.finish();
     assert_eq!((gathered.foreign, gathered.outputs, gathered.dead_letters), (3, 1, 2));
-    assert_eq!(gathered.sent.finish().unwrap().next().unwrap(), None);
+    assert_eq!(gathered.outcomes.finish().unwrap().next().unwrap(), None);
 }
 
 fn reset(from: i64, handled: i64, to: i64) -> Reset {

@@ -2,10 +2,10 @@
 
 use super::super::{LogError, LogErrorClass, classes, client};
 use super::broker::shared;
-use super::support::{SOON, at, create_topic, eventually, from_start, job, output, setup};
+use super::support::{SOON, at, create_topic, eventually, from_start, job, output, set_topic, setup};
 use crate::job::Secret;
 use crate::model::{NextOffset, Outgoing};
-use rdkafka::admin::{AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{AdminOptions, NewTopic, TopicReplication};
 use rdkafka::consumer::Consumer;
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -26,15 +26,6 @@ fn every_code_that_is_marked_as_seen_is_provoked() {
     let unproved: Vec<&String> =
         marked.iter().filter(|name| !text.contains(&format!("\"{name}\""))).collect();
     assert!(unproved.is_empty(), "no test names {unproved:?}");
-}
-
-fn set_topic(setup: &super::super::KafkaSetup, topic: &str, option: &str, value: &str) {
-    let admin = client::admin(setup).unwrap();
-    let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set(option, value);
-    let done = admin.alter_configs([&change], &AdminOptions::new());
-    let done = super::super::wait::block_on(done, Instant::now() + SOON).expect("in time").unwrap();
-    assert!(done[0].is_ok(), "{done:?}");
-    eventually("the option is set", || super::support::topic_option(setup, topic, option) == value);
 }
 
 #[test]

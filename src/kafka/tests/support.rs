@@ -5,7 +5,7 @@ use super::super::wait::block_on;
 use super::super::{KafkaSetup, Log, ReadRecord, Reader, open, progress_topic_name};
 use crate::model::{Destination, Headers, NextOffset, Outgoing, TopicPartition};
 use bytes::Bytes;
-use rdkafka::admin::{AdminOptions, NewTopic, ResourceSpecifier, TopicReplication};
+use rdkafka::admin::{AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication};
 use rdkafka::producer::{BaseProducer, BaseRecord, Producer};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 use std::collections::BTreeMap;
@@ -146,4 +146,14 @@ pub(super) fn topic_option(setup: &KafkaSetup, topic: &str, option: &str) -> Str
     let results = block_on(admin.describe_configs(&wanted, &AdminOptions::new()), Instant::now() + SOON);
     let resource = results.expect("in time").unwrap().remove(0).unwrap();
     resource.get(option).unwrap().value.clone().unwrap()
+}
+
+/// Gives a topic a setting, and waits until the broker has it.
+pub(super) fn set_topic(setup: &KafkaSetup, topic: &str, option: &str, value: &str) {
+    let admin = client::admin(setup).unwrap();
+    let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set(option, value);
+    let done = admin.alter_configs([&change], &AdminOptions::new());
+    let done = block_on(done, Instant::now() + SOON).expect("in time").unwrap();
+    assert!(done[0].is_ok(), "{done:?}");
+    eventually("the option is set", || topic_option(setup, topic, option) == value);
 }

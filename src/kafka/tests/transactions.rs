@@ -175,7 +175,7 @@ fn progress_is_not_guessed_while_a_transaction_is_undecided() {
     let (setup, log) = job(&shared(), 1);
     let mut writer = log.writer("w-decided", SOON).unwrap();
     writer.transact(&[], &[row(0, 1)], SOON).unwrap();
-    let open_one = client::producer(&setup, &format!("{}-open", setup.job)).unwrap();
+    let open_one = client::producer(&setup, &format!("{}-open", setup.job), usize::MAX).unwrap();
     open_one.init_transactions(SOON).unwrap();
     open_one.begin_transaction().unwrap();
     let (key, value) = progress::encode(&row(1, 9)).unwrap();

@@ -158,11 +158,17 @@ impl Asides {
         if key_of(event).is_none() {
             return;
         }
-        let (topic, partition, offset) = (self.spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
+        let (topic, partition, offset) =
+            (self.spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
         let (what, reason) = match fate {
             Fate::Park(None) => {
                 self.board.parked.add(1);
-                return tracing::debug!(topic, partition, offset, "event parked behind another one of its key");
+                return tracing::debug!(
+                    topic,
+                    partition,
+                    offset,
+                    "event parked behind another one of its key"
+                );
             }
             Fate::Park(Some(reason)) => {
                 self.board.parked.add(1);

@@ -204,7 +204,10 @@ async fn one_by_one(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'
 pub(super) enum Alone {
     Handled(Option<Outgoing>),
     /// It is taken back. `survived`: the transaction is as it was before.
-    Wrong { wrong: Wrong, survived: bool },
+    Wrong {
+        wrong: Wrong,
+        survived: bool,
+    },
 }
 
 /// Runs one event's steps behind a savepoint, and makes its output.
@@ -375,5 +378,10 @@ fn too_large(work: &Work, at: Coordinates, bytes: usize, limit: usize) -> Wrong 
         work.outputs.source_of(at)
     );
     let halt = Halt::new(HaltKind::Reject, text).about(Some(at)).because("too large", None);
-    Wrong { kind: Kind::TooLarge, reason: because(ReasonCode::TooLarge, detail), halt, lost_transaction: false }
+    Wrong {
+        kind: Kind::TooLarge,
+        reason: because(ReasonCode::TooLarge, detail),
+        halt,
+        lost_transaction: false,
+    }
 }

@@ -103,7 +103,11 @@ fn parked_of(
         let Fate::Park(reason) = fate else { continue };
         let Some(looked) = run.events.get(index) else { continue };
         let Some(key) = key_of(looked.event) else { continue };
-        let at = ParkedAt { group: batch.group, batch: batch.number, place: u32::try_from(rows.len()).unwrap_or(u32::MAX) };
+        let at = ParkedAt {
+            group: batch.group,
+            batch: batch.number,
+            place: u32::try_from(rows.len()).unwrap_or(u32::MAX),
+        };
         let mut row = row_of(work, looked, at, key_id_of(key));
         if let Some(reason) = reason {
             (row.reason, row.detail, row.tries) = (reason.code.as_str().to_owned(), reason.detail.clone(), 1);

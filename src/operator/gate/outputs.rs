@@ -7,8 +7,9 @@
 
 use crate::job::{Content, JobSpec, Meta, ValueRef};
 use crate::model::{
-    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reason, Timestamp, Value,
+    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reason, RecordLimits, Timestamp, Value,
 };
+use crate::operator::letter::fit;
 use crate::xml::{Added, splice, text_of, text_or_bytes};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -100,12 +101,13 @@ pub(super) struct CannotEncode {
 #[derive(Debug)]
 pub struct OutputSetup {
     spec: Arc<JobSpec>,
+    limits: RecordLimits,
 }
 
 impl OutputSetup {
-    /// For this job.
-    pub fn new(spec: Arc<JobSpec>) -> OutputSetup {
-        OutputSetup { spec }
+    /// For this job, with the limits of the topics that it sends to.
+    pub fn new(spec: Arc<JobSpec>, limits: RecordLimits) -> OutputSetup {
+        OutputSetup { spec, limits }
     }
 
     /// Whether a job sends something of an event that is handled.
@@ -118,14 +120,19 @@ impl OutputSetup {
         self.document(looked)
     }
 
-    /// Bytes of an output and the limit that they are over.
-    pub(super) fn over_limit(&self, _outgoing: &Outgoing) -> Option<(usize, usize)> {
-        None
+    /// Bytes of an output, and the limit of its topic, where they are over it.
+    pub(super) fn over_limit(&self, outgoing: &Outgoing) -> Option<(usize, usize)> {
+        let (bytes, limit) = (outgoing.batch_bytes(), self.limits.of(outgoing.to)?);
+        (bytes > limit).then_some((bytes, limit))
     }
 
-    /// The dead letter of an event.
+    /// The dead letter of an event, cut where its topic would not take it whole.
     pub(super) fn letter(&self, event: &Event, reason: &Reason) -> Outgoing {
-        self.dead_letter(event, reason)
+        let letter = self.dead_letter(event, reason);
+        match self.limits.of(letter.to) {
+            Some(limit) => fit(letter, limit),
+            None => letter,
+        }
     }
 
     /// The value of a reference.

@@ -6,12 +6,12 @@
 //! Fails:     as an attempt does. A rule that is "halt" leaves a parked event parked: it halted nobody when it was parked, either
 //! Not here:  who asked for it (a person, by marks in the ledger)
 
+use super::Queued;
 use super::aside::{Asides, Fate, Wrong, because};
 use super::attempt::{Alone, Run, alone, in_time, looked, now};
 use super::finish::{advance, moment};
 use super::lane::{Committing, Failure, Work, begin};
 use super::outputs::Outputs;
-use super::Queued;
 use crate::database::{ParkedAt, ParkedDone, ParkedOutcome, ParkedRow, ParkedState, Session};
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Event, KeyId, Outgoing, Reason, ReasonCode, TopicPartition};
@@ -109,7 +109,8 @@ impl Pass {
             return Ok(());
         }
         let Some(event) = event_of(work, row) else {
-            let why = because(ReasonCode::UnknownTopic, "the job does not read the topic of this event any more");
+            let why =
+                because(ReasonCode::UnknownTopic, "the job does not read the topic of this event any more");
             self.refuse(at, key_id, &why, &moment(now));
             return Ok(());
         };
@@ -156,7 +157,11 @@ impl Pass {
         self.counts[1] += 1;
         self.over.insert(key_id);
         let (reason, detail) = (reason.code.as_str().to_owned(), reason.detail.clone());
-        self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Refused { reason, detail, at: now.to_owned() } });
+        self.done.push(ParkedDone {
+            at,
+            key_id,
+            outcome: ParkedOutcome::Refused { reason, detail, at: now.to_owned() },
+        });
     }
 }
 

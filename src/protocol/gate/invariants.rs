@@ -21,7 +21,11 @@ impl<E: Item + Clone, O> Gate<E, O> {
         for batch in self.lanes.iter().filter_map(Lane::transaction).flat_map(|t| &t.batches) {
             let state = self.groups.get(&batch.group);
             must(out.insert(batch.group), batch.group, "two batches are out")?;
-            must(batch.events.is_empty() == batch.is_retry, batch.group, "an empty batch is out, or a full retry")?;
+            must(
+                batch.events.is_empty() == batch.is_retry,
+                batch.group,
+                "an empty batch is out, or a full retry",
+            )?;
             must(
                 !batch.is_retry || state.is_some_and(Group::is_in_pass),
                 batch.group,

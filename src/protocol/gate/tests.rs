@@ -121,8 +121,7 @@ fn bytes_bound_a_transaction_but_never_to_nothing() {
 fn an_event_that_an_earlier_run_stored_is_skipped() {
     let mut places = Places::default();
     places.advance(TopicPartition { topic: 0, partition: 0 }, Place { offset: Offset(3), events: 0 });
-    let mut g: G =
-        Gate::new(vec![Claimed { places, ..claimed(0) }], 1, limits(3, 1000));
+    let mut g: G = Gate::new(vec![Claimed { places, ..claimed(0) }], 1, limits(3, 1000));
     let actions = arrive(&mut g, &[E(0, 2), E(0, 3)]);
     assert_eq!(actions[0], Action::Skip(E(0, 2)));
     assert_eq!(work(&actions), vec![(0, vec![(0, 5, vec![3])])]);

@@ -216,3 +216,22 @@ fn a_read_waits_for_a_record_and_no_longer_than_told() {
     broker.produce("records", 0, record("a"));
     assert_eq!(thread.join().unwrap(), [(0, "a".to_owned())]);
 }
+
+#[test]
+fn a_record_over_the_topics_limit_aborts_and_the_writer_goes_on() {
+    let (broker, log) = honest();
+    let mut writer = answer(log.writer("w", SOON)).unwrap();
+    let (fits, over) = (output("1234"), output("12345"));
+    broker.set_record_limit("records", Some(fits.batch_bytes()));
+    let limits = answer(log.record_limits(&["records".to_owned(), "other".to_owned()], SOON)).unwrap();
+    assert_eq!(limits, [Some(fits.batch_bytes()), None]);
+    let error = answer(writer.transact(&[&fits, &over], &[row(1)], SOON)).unwrap_err();
+    assert_eq!(error.class, LogErrorClass::TooLarge, "{error}");
+    answer(writer.transact(&[&fits], &[row(2)], SOON)).unwrap();
+    broker.set_record_limit("records", None);
+    answer(writer.transact(&[&over], &[], SOON)).unwrap();
+    let sent: Vec<_> =
+        broker.committed("records").into_iter().map(|sent| sent.record.value.unwrap()).collect();
+    assert_eq!(sent, ["1234", "12345"]);
+    assert_eq!(answer(log.progress(SOON)).unwrap(), [row(2)]);
+}

@@ -1,4 +1,4 @@
-//! Values that a table refuses: the job halts before them, says which record and which column, cuts nothing, and goes on
+//! Values that a table refuses, where the rule is to halt: the job halts before them, says which record and which column, cuts nothing, and goes on
 //! with that very record once the table takes it.
 
 use super::bench::{Bench, Global};
@@ -8,6 +8,8 @@ const TABLE: &str = "CREATE TABLE store (entry INT PRIMARY KEY AUTO_INCREMENT, k
                      n TINYINT NOT NULL, narrow VARCHAR(10) CHARACTER SET utf8mb3)";
 
 const REST: &str = r#"
+refused = "halt"
+
 [event]
 key = ["@k"]
 [event.fields]

@@ -1,8 +1,9 @@
-//! Outputs and dead letters over a topic's limit: the job halts, nothing is lost, and it goes on once the topic takes them.
+//! Outputs and dead letters over a topic's limit: by the rule the job halts, and goes on once the topic takes them; or the
+//! record goes aside, cut where the dead-letter topic would not take it whole, and nothing of it is stored.
 
 use super::bench::Bench;
 use crate::kafka;
-use crate::services::turn;
+use crate::services::{Services, turn};
 
 const TABLES: [&str; 3] = [
     "CREATE TABLE store (k VARCHAR(10) PRIMARY KEY)",
@@ -11,6 +12,8 @@ const TABLES: [&str; 3] = [
 ];
 
 const REST: &str = r#"
+too_large = "RULE"
+
 [event]
 key = ["@k"]
 [event.fields]
@@ -31,37 +34,61 @@ element = "note"
 text = ":ref.note"
 "#;
 
+fn bench(services: &'static Services, name: &str, rule: &str) -> Bench {
+    let bench = Bench::new(services, name, &TABLES);
+    bench.job("", &REST.replace("RULE", rule));
+    kafka::set_topic(&services.kafka, &bench.input, "max.message.bytes", "4000000");
+    bench
+}
+
+fn note(k: &str) -> String {
+    format!("<r k=\"{k}\" ref=\"small\"><note>x</note></r>")
+}
+
+fn large() -> String {
+    format!("<r k=\"1\" ref=\"large\">{}</r>", " ".repeat(900_000))
+}
+
 #[test]
 fn what_is_over_a_topics_limit_halts_and_goes_once_the_limit_is_raised() {
     let turn = turn();
-    let bench = Bench::new(turn.services, "sizes", &TABLES);
-    bench.job("", REST);
-    kafka::set_topic(&turn.services.kafka, &bench.input, "max.message.bytes", "4000000");
-    let large = format!("<r k=\"1\" ref=\"large\">{}</r>", " ".repeat(900_000));
-    let unreadable = " ".repeat(1_500_000);
-    bench.send_texts(&["<r k=\"0\" ref=\"small\"></r>", &large, "<r k=\"2\" ref=\"small\"></r>"]);
+    let bench = bench(turn.services, "sizes", "halt");
+    bench.send_texts(&["<r k=\"0\" ref=\"small\"></r>", &large(), "<r k=\"2\" ref=\"small\"></r>"]);
     for _ in 0..2 {
-        bench.halts(65, &[&bench.output, &format!("{}/0/1", bench.input), "max.message.bytes"]);
+        bench.halts(65, &[&format!("{}/0/1", bench.input), "max.message.bytes"]);
         assert!(bench.committed() <= 1, "committed past the record that was not sent");
+        assert_eq!(
+            bench.column("SELECT k FROM store WHERE k = '1'"),
+            [""; 0],
+            "it is found before it is stored"
+        );
     }
     kafka::set_topic(&turn.services.kafka, &bench.output, "max.message.bytes", "4000000");
     bench.run_to_end(0);
+    let large = large().replace("</r>", &format!("<note>{}</note></r>", "x".repeat(200_000)));
+    assert!(bench.output_texts() == [note("0"), large, note("2")], "the outputs, once and in order");
+    assert_eq!(bench.dead_letters(), []);
+    assert_eq!(bench.column("SELECT k FROM store ORDER BY k"), ["0", "1", "2"]);
+    assert_eq!(bench.committed(), 3);
+}
 
-    bench.send_texts(&[&unreadable, "<r k=\"3\" ref=\"small\"></r>"]);
-    bench.halts(65, &[&bench.dead_letters, &format!("{}/0/3", bench.input), "max.message.bytes"]);
-    kafka::set_topic(&turn.services.kafka, &bench.dead_letters, "max.message.bytes", "4000000");
+#[test]
+fn what_is_over_both_limits_goes_aside_cut_and_marked() {
+    let turn = turn();
+    let bench = bench(turn.services, "sizes_aside", "dead_letter");
+    let unreadable = " ".repeat(1_500_000);
+    bench.send_texts(&["<r k=\"0\" ref=\"small\"/>", &large(), "<r k=\"2\" ref=\"small\"/>", &unreadable]);
+    bench.send_texts(&["<r k=\"3\" ref=\"small\"></r>"]);
     bench.run_to_end(0);
-
-    let note = |k: &str| format!("<r k=\"{k}\" ref=\"small\"><note>x</note></r>");
-    let large = large.replace("</r>", &format!("<note>{}</note></r>", "x".repeat(200_000)));
-    assert!(
-        bench.output_texts() == [note("0"), large, note("2"), note("3")],
-        "the outputs, once and in order"
-    );
-    let dead_letters = bench.dead_letters();
-    assert_eq!(dead_letters.len(), 1);
-    assert_eq!(dead_letters[0].reason, "limit");
-    assert!(dead_letters[0].value.as_deref() == Some(unreadable.as_bytes()), "the record as it was");
-    assert_eq!(bench.column("SELECT k FROM store ORDER BY k"), ["0", "1", "2", "3"]);
+    let letters = bench.dead_letters();
+    let reasons: Vec<_> =
+        letters.iter().map(|letter| (letter.source.as_str(), letter.reason.as_str())).collect();
+    assert_eq!(reasons, [("0/1", "too_large"), ("0/3", "limit")]);
+    assert!(letters[0].value.as_deref() == Some(large().as_bytes()), "the input's record fits, and is whole");
+    let cut = letters[1].value.as_deref().expect("the beginning of the record");
+    assert!(cut.len() > 1_000_000 && cut.len() < 1_048_588 && unreadable.as_bytes().starts_with(cut));
+    assert_eq!(bench.output_texts().len(), 3);
+    assert_eq!(bench.column("SELECT k FROM store ORDER BY k"), ["0", "2", "3"], "nothing of it is stored");
     assert_eq!(bench.committed(), 5);
+    bench.tidegate(&["verify", "job.toml"]).expect(0, super::bench::DEADLINE);
 }

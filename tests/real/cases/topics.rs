@@ -9,6 +9,8 @@ const TABLE: &str = "CREATE TABLE store (entry INT PRIMARY KEY AUTO_INCREMENT, t
                      v VARCHAR(10) NOT NULL)";
 
 const REST: &str = r#"
+refused = "halt"
+
 [event]
 key = ["@k"]
 [event.fields]

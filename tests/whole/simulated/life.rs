@@ -5,10 +5,13 @@ use super::super::check::check;
 use super::super::input::TOPICS;
 use super::super::instance::How;
 use super::super::world::World;
+use super::process::Process;
 use super::universe::Universe;
 use std::sync::Arc;
 use std::time::Duration;
 use tidegate::cluster::Ended;
+use tidegate::database::ParkedMark;
+use tidegate::job::RejectRule;
 use tidegate::protocol::halt::HaltKind;
 use tidegate::testing::{DatabaseFaults, History, Lie, LogFaults, Outage, Random, Tables};
 use tokio::task::LocalSet;
@@ -34,6 +37,11 @@ pub fn live_with(seed: u64, lie: Option<Lie>) -> Lived {
     local.block_on(&runtime.unwrap(), async {
         let world = match lie {
             None if seed % 2 == 1 => World::with_unique_events(),
+            None if seed % 4 == 2 => World::refusing(match seed % 16 {
+                6 => RejectRule::DeadLetter,
+                14 => RejectRule::Discard,
+                _ => RejectRule::Park,
+            }),
             lie => World::lying(lie),
         };
         let history = Arc::clone(&world.history);
@@ -80,6 +88,9 @@ impl Life {
             self.round(round).await;
         }
         self.last_round().await;
+        // A process that has ended takes its tasks with it, and they their connections.
+        self.universe.processes.iter_mut().for_each(Process::kill);
+        self.universe.pass(Duration::from_millis(1)).await;
         if self.wrong.is_empty() {
             self.wrong = check(&self.universe.world);
         }
@@ -135,9 +146,35 @@ impl Life {
             self.outage().await;
         }
         self.thaw_some();
+        if self.random().chance(300) {
+            self.mend_or_retry().await;
+        }
         let time = self.some_ms(400);
         self.universe.pass(time).await;
         self.fate_of(newest).await;
+    }
+
+    /// A person mends the schema, or has parked events tried, too early or in time.
+    async fn mend_or_retry(&mut self) {
+        if self.universe.world.refused != Some(RejectRule::Park) {
+            return;
+        }
+        if self.random().chance(400) {
+            self.say("a person", "mends the schema");
+            self.universe.world.database.mend();
+        }
+        self.retry_all().await;
+        let time = self.some_ms(3_000);
+        self.universe.pass(time).await;
+    }
+
+    /// Marks every parked key for a retry, if the database answers.
+    async fn retry_all(&mut self) {
+        let keys = self.universe.world.parked();
+        let database = self.universe.world.database.handle();
+        let Ok(mut session) = database.connect().await else { return };
+        let marked = session.mark_parked(&keys, ParkedMark::Retry, &[]).await;
+        self.say("a person", &format!("wants {} keys tried: {marked:?}", keys.len()));
     }
 
     async fn fate_of(&mut self, index: usize) {
@@ -242,6 +279,9 @@ impl Life {
     /// more.
     async fn last_round(&mut self) {
         self.thaw_some();
+        if self.universe.world.refused == Some(RejectRule::Park) {
+            self.universe.world.database.mend();
+        }
         let zombies = self.universe.processes.len();
         for attempt in 0..=zombies {
             let workers = 1 + self.some(3);
@@ -258,6 +298,8 @@ impl Life {
             }
         }
         self.everybody_ends().await;
+        // What is parked is tried once more in a world that has nothing against it.
+        self.retry_all().await;
         // Who claimed at the very last may have been told to drain before it had sent what it took over.
         let sweep = self.universe.start("sweep", How::well(1));
         let ended = |universe: &mut Universe| universe.processes[sweep].ended().is_some();

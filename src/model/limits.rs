@@ -1,0 +1,22 @@
+//! How large a record may be, per topic that the job sends to.
+
+use super::Destination;
+
+/// Most bytes of one record, counted as [`super::Outgoing::batch_bytes`] counts; `None`: nobody says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordLimits {
+    /// Of `output.topic`.
+    pub output_bytes: Option<usize>,
+    /// Of `rejects.dead_letter_topic`.
+    pub dead_letter_bytes: Option<usize>,
+}
+
+impl RecordLimits {
+    /// The limit of the topic that a record goes to.
+    pub fn of(&self, to: Destination) -> Option<usize> {
+        match to {
+            Destination::Output => self.output_bytes,
+            Destination::DeadLetter => self.dead_letter_bytes,
+        }
+    }
+}
