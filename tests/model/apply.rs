@@ -2,15 +2,18 @@
 //!
 //! Fails:     with a sentence: a rule of the ledger was broken, a machine panicked, or a run halted without a reason
 
+mod complete;
 mod starting;
+mod storing;
+pub use complete::is_complete;
 pub use starting::claimed_by;
 
 use crate::broken::Broken;
 use crate::kafka::{Content, Ghost, Handled, Sent, Txn};
-use crate::plan::{GROUPS, Plan};
-use crate::run::{After, Emitter, Lane, Run, Stored, outputs_of_all, own_id};
+use crate::plan::Plan;
+use crate::run::{After, Emitter, GateInput, Lane, Run, Stored, own_id};
 use crate::start::{Stage, progress};
-use crate::step::Step;
+use crate::step::{Step, waits_for_ever};
 use crate::world::World;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +52,9 @@ pub fn apply(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
         | Step::StoreDoubted { .. }
         | Step::Settle { .. }
         | Step::SettleCut { .. }
-        | Step::DatabaseUp { .. } => of_gate(plan, &mut world, step)?,
+        | Step::DatabaseUp { .. }
+        | Step::Poll { .. }
+        | Step::Ticket { .. } => of_gate(plan, &mut world, step)?,
         Step::Emit { .. }
         | Step::EmitLost { .. }
         | Step::EmitAborted { .. }
@@ -65,6 +70,14 @@ pub fn apply(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
         | Step::TimeOut { .. }
         | Step::GhostCommits { .. }
         | Step::GhostRollsBack { .. } => of_services(plan, &mut world, step)?,
+        Step::Mend => world.mended = true,
+        Step::Mark { group, key } => {
+            let group = usize::from(group);
+            if !world.mended || waits_for_ever(&world.database.rows[group], key) {
+                world.budget.marks -= 1;
+            }
+            world.database.mark(group, key);
+        }
     }
     if plan.is(Broken::ReadToLastStable) {
         world.kafka.move_last_stable();
@@ -124,7 +137,7 @@ fn of_gate(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
             world.running_mut(slot, worker).in_activation = false;
             to_gate(plan, world, slot, worker, ToGate::Dispatch)
         }
-        Step::Store { slot, worker, lane } => store(plan, world, slot, worker, lane),
+        Step::Store { slot, worker, lane } => storing::store(plan, world, slot, worker, lane),
         Step::StoreCut { slot, worker, lane } => {
             let lane = usize::from(lane);
             undone(plan, world, (slot, worker), ToGate::Undone { lane, again: Again::WhenUp })
@@ -133,11 +146,22 @@ fn of_gate(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
             let lane = usize::from(lane);
             undone(plan, world, (slot, worker), ToGate::Undone { lane, again: Again::Now })
         }
-        Step::StoreDoubted { slot, worker, lane } => store_doubted(plan, world, slot, worker, lane),
+        Step::StoreDoubted { slot, worker, lane } => storing::doubted(plan, world, slot, worker, lane),
         Step::Settle { slot, worker, lane } => settle(plan, world, slot, worker, lane),
         Step::SettleCut { slot, worker, lane } => {
             let lane = usize::from(lane);
             undone(plan, world, (slot, worker), ToGate::Unsettled { lane })
+        }
+        Step::Poll { slot, worker, group } => {
+            world.running_mut(slot, worker).on_way.insert(KeyGroup(u32::from(group)));
+            Ok(())
+        }
+        Step::Ticket { slot, worker, group } => {
+            let group = KeyGroup(u32::from(group));
+            let running = world.running_mut(slot, worker);
+            running.on_way.remove(&group);
+            running.in_activation = true;
+            to_gate(plan, world, slot, worker, ToGate::Retry(group))
         }
         Step::DatabaseUp { slot, worker } => {
             world.running_mut(slot, worker).probes_database = false;
@@ -172,12 +196,21 @@ fn arrive(plan: &Plan, world: &mut World, slot: u8, stream: u8) -> Result<(), St
     to_gate(plan, world, slot, worker, ToGate::Arrived(event))
 }
 
-type GateInput = ToGate<crate::plan::Event, Vec<crate::plan::Event>>;
 type SinkInput = ToSink<Vec<crate::plan::Event>>;
 
 fn to_gate(plan: &Plan, world: &mut World, slot: u8, worker: u8, input: GateInput) -> Result<(), String> {
+    let mut inputs = vec![input];
+    let running = world.running_mut(slot, worker);
+    if plan.is(Broken::CloseNewTickets)
+        && matches!(&inputs[..], [ToGate::Stored { .. } | ToGate::Settled { .. }])
+    {
+        // One activation takes in both, and then carries out what the gate has said of both.
+        let tickets = std::mem::take(&mut running.on_way);
+        inputs.extend(tickets.into_iter().map(ToGate::Retry));
+        inputs.push(ToGate::Dispatch);
+    }
     let mut after = After::default();
-    world.running_mut(slot, worker).gate(plan, input, &mut after);
+    running.gate(plan, inputs, &mut after);
     settle_after(world, slot, worker, after)
 }
 
@@ -205,39 +238,11 @@ fn settle_after(world: &mut World, slot: u8, worker: u8, after: After) -> Result
 }
 
 fn undone(plan: &Plan, world: &mut World, (slot, worker): (u8, u8), input: GateInput) -> Result<(), String> {
-    if let ToGate::Undone { lane, .. } | ToGate::Unsettled { lane } = &input {
-        world.running_mut(slot, worker).lanes[*lane] = Lane::Idle;
+    match &input {
+        ToGate::Undone { lane, .. } => world.running_mut(slot, worker).lanes[*lane] = Lane::Idle,
+        ToGate::Unsettled { lane } => world.running_mut(slot, worker).lanes[*lane] = Lane::InDoubt,
+        _ => {}
     }
-    to_gate(plan, world, slot, worker, input)
-}
-
-fn store(plan: &Plan, world: &mut World, slot: u8, worker: u8, lane: u8) -> Result<(), String> {
-    let lane = usize::from(lane);
-    let running = world.running_mut(slot, worker);
-    let Lane::Store(transaction) = std::mem::replace(&mut running.lanes[lane], Lane::Idle) else {
-        return Err("a lane stored that had nothing to store".to_owned());
-    };
-    if !world.database.matches(&transaction) && !plan.is(Broken::NoCompare) {
-        return to_gate(plan, world, slot, worker, ToGate::Fenced { lane });
-    }
-    world.database.commit(&transaction)?;
-    let outputs = outputs_of_all(&transaction);
-    to_gate(plan, world, slot, worker, ToGate::Stored { lane, outputs })
-}
-
-fn store_doubted(plan: &Plan, world: &mut World, slot: u8, worker: u8, lane: u8) -> Result<(), String> {
-    let lane = usize::from(lane);
-    let running = world.running_mut(slot, worker);
-    let Lane::Store(transaction) = std::mem::replace(&mut running.lanes[lane], Lane::Idle) else {
-        return Err("a lane stored that had nothing to store".to_owned());
-    };
-    let outputs = outputs_of_all(&transaction);
-    world.database.ghosts.push(transaction);
-    let input = match plan.broken {
-        Some(Broken::RepeatStore) => ToGate::Undone { lane, again: Again::WhenUp },
-        Some(Broken::BelieveStore) => ToGate::Stored { lane, outputs },
-        _ => ToGate::InDoubt { lane, outputs },
-    };
     to_gate(plan, world, slot, worker, input)
 }
 
@@ -311,17 +316,4 @@ fn emit_lost(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Result<(),
     }
     world.kafka.give_up(id, me, request);
     to_sink(plan, world, slot, worker, input)
-}
-
-/// Whether everything is stored, sent and behind the frontier.
-pub fn is_complete(plan: &Plan, world: &World) -> bool {
-    let database = &world.database;
-    let frontier = (0..plan.partitions()).all(|p| database.frontier[usize::from(p)] == plan.end(p));
-    let handled = (0..GROUPS).all(|group| {
-        let events = plan.events.iter().filter(|e| usize::from(e.group) == group);
-        let applied: usize = database.rows[group].applied.iter().map(|(_, events)| events.len()).sum();
-        let sent = world.kafka.outputs[group].len();
-        applied == events.clone().count() && sent == events.filter(|e| !e.silent).count()
-    });
-    frontier && handled
 }

@@ -39,4 +39,20 @@ pub enum Broken {
     NeverUp,
     /// The position row is written without comparing batch and incarnation.
     NoCompare,
+    /// A start does not ask which keys are parked.
+    ForgetParked,
+    /// An event behind a parked one of its key is handled all the same.
+    ApplyWaiting,
+    /// A retry takes what was parked last first.
+    RetryNewestFirst,
+    /// A retry whose COMMIT went unanswered is taken for done.
+    BelieveRetry,
+    /// Parked events are written by themselves, behind the transaction of their batch.
+    ParkApart,
+    /// Parked events that were handled are deleted by themselves, behind the transaction of their retry.
+    UnparkApart,
+    /// The end of a pass closes the tickets that came behind it, too.
+    CloseNewTickets,
+    /// What the frontier has passed is held against the progress topic with the outputs of retries, too.
+    FrontierCountsRetries,
 }

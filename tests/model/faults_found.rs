@@ -8,19 +8,16 @@ use crate::shipped::report;
 /// One event per key group; an old run of two workers, and whatever comes after it has one.
 fn plan(broken: Broken, name: &'static str, [faults, crashes, overlaps]: [u8; 3]) -> Plan {
     Plan {
-        name,
-        events: events(&["0 0 0", "0 1 1"]),
         workers: vec![2, 1],
-        lanes: 1,
         events_max: 2,
-        first_is_running: true,
-        budget: Budget { faults, crashes, overlaps },
+        budget: Budget { faults, crashes, overlaps, marks: 0 },
         broken: Some(broken),
+        ..Plan::plain(name, &["0 0 0", "0 1 1"])
     }
 }
 
 /// The same plan passes when nothing is broken, so it is the broken rule that was found.
-fn finds(plan: &Plan, what: &str) {
+pub fn finds(plan: &Plan, what: &str) {
     let seen = search(plan);
     report(plan, &seen);
     let found = seen.found.unwrap_or_else(|| panic!("{:?} was not found", plan.broken));

@@ -4,13 +4,14 @@ use crate::broken::Broken;
 use crate::database::index;
 use crate::invariants::{name, names};
 use crate::kafka::{Content, Ghost, Txn};
-use crate::plan::Plan;
+use crate::parking::run as run_transaction;
+use crate::plan::{Event, Plan};
 use crate::run::{Emitter, Lane, Stored, Worker};
 use crate::start::Stage;
 use crate::step::Step;
 use crate::world::World;
 use tidegate::model::{BatchNumber, KeyGroup};
-use tidegate::protocol::gate::Transaction;
+use tidegate::protocol::gate::{Batch, Transaction};
 
 /// One line: what a step does in this world.
 pub fn line(plan: &Plan, world: &World, step: Step) -> String {
@@ -67,15 +68,23 @@ pub fn line(plan: &Plan, world: &World, step: Step) -> String {
         Step::GhostCommits { ghost } => {
             format!(
                 "database: finds the COMMIT of a lost connection: {}",
-                batches(&world.database.ghosts[usize::from(ghost)])
+                batches(&world.database.ghosts[usize::from(ghost)].transaction)
             )
         }
         Step::GhostRollsBack { ghost } => {
             format!(
                 "database: rolls a lost connection back: {}",
-                batches(&world.database.ghosts[usize::from(ghost)])
+                batches(&world.database.ghosts[usize::from(ghost)].transaction)
             )
         }
+        Step::Poll { slot, worker, group } => {
+            format!("{}: sees that parked events of g{group} are marked", who(world, slot, worker))
+        }
+        Step::Ticket { slot, worker, group } => {
+            format!("{}: a ticket for g{group} reaches the gate", who(world, slot, worker))
+        }
+        Step::Mend => "somebody mends what the database refuses".to_owned(),
+        Step::Mark { group, key } => format!("somebody marks key {key} of g{group} for a retry"),
     }
 }
 
@@ -106,14 +115,16 @@ fn stage(world: &World, slot: u8, worker: u8) -> String {
         }
         Stage::Produce => format!("sends from the outbox {}", sent(&start.content())),
         Stage::Commit => format!("commits {} as job-{worker}", sent(&start.content())),
-        Stage::Begin => format!("reads the frontier {:?} and begins", world.database.frontier),
+        Stage::Begin => {
+            format!("reads parked keys and the frontier {:?} and begins", world.database.frontier)
+        }
     }
 }
 
 fn of_lane(plan: &Plan, world: &World, step: Step, (slot, worker): (u8, u8), lane: u8) -> String {
     let running = world.running(slot, worker);
     let what = match &running.lanes[usize::from(lane)] {
-        Lane::Idle => String::new(),
+        Lane::Idle | Lane::InDoubt => String::new(),
         Lane::Store(transaction) => batches(transaction),
         Lane::Settle(groups) => groups.iter().map(|g| row(world, *g)).collect::<Vec<_>>().join(", "),
     };
@@ -122,7 +133,8 @@ fn of_lane(plan: &Plan, world: &World, step: Step, (slot, worker): (u8, u8), lan
             Lane::Store(t) if !world.database.matches(t) && !plan.is(Broken::NoCompare) => {
                 format!("the ledger does not take {what}")
             }
-            _ => format!("stores {what}"),
+            Lane::Store(t) => format!("stores {what}{}", parked(plan, world, t)),
+            _ => String::new(),
         },
         Step::StoreCut { .. } => format!("loses its connection before the COMMIT of {what}"),
         Step::StoreContended { .. } => format!("is a deadlock's victim with {what}"),
@@ -168,10 +180,22 @@ fn of_kafka(world: &World, step: Step) -> String {
     }
 }
 
-fn batches(transaction: &Transaction<crate::plan::Event>) -> String {
-    let list =
-        transaction.batches.iter().map(|b| format!("g{} batch {} {}", b.group, b.number, names(&b.events)));
-    list.collect::<Vec<_>>().join(" and ")
+fn batches(transaction: &Transaction<Event>) -> String {
+    let one = |batch: &Batch<Event>| {
+        let retry = if batch.is_retry { " (a retry)" } else { "" };
+        format!("g{} batch {}{retry} {}", batch.group, batch.number, names(&batch.events))
+    };
+    transaction.batches.iter().map(one).collect::<Vec<_>>().join(" and ")
+}
+
+/// What a transaction that has something to do with parked events applies.
+fn parked(plan: &Plan, world: &World, transaction: &Transaction<Event>) -> String {
+    let Ok(effects) = run_transaction(plan, &world.database, world.mended, transaction) else {
+        return String::new();
+    };
+    let applied: Vec<Event> = effects.iter().flat_map(|effect| effect.applied.clone()).collect();
+    let events: Vec<Event> = transaction.batches.iter().flat_map(|batch| batch.events.clone()).collect();
+    if applied == events { String::new() } else { format!(", of which it applies {}", names(&applied)) }
 }
 
 fn emissions(batches: &[Stored]) -> String {

@@ -31,6 +31,7 @@ mod plan;
 // The world: the two services, the runs of the job, and their start.
 mod database;
 mod kafka;
+mod parking;
 mod run;
 mod start;
 mod world;
@@ -44,4 +45,6 @@ mod step;
 
 // The tests.
 mod faults_found;
+mod faults_parked;
 mod shipped;
+mod shipped_parked;

@@ -3,7 +3,7 @@
 //! Not here:  what can happen (`step`)
 
 use crate::broken::Broken;
-use tidegate::model::{Coordinates, KeyGroup, Offset, Place, TopicPartition};
+use tidegate::model::{Coordinates, KeyGroup, KeyId, Offset, Place, TopicPartition};
 use tidegate::protocol::gate::Item;
 
 /// Key groups, and so transactional ids, of every plan.
@@ -22,6 +22,18 @@ pub struct Event {
     pub group: u8,
     /// It is stored and sends nothing.
     pub silent: bool,
+    /// Its ordering key, of those of its key group. None: it can neither be parked nor wait.
+    pub key: Option<char>,
+    pub refused: Refused,
+}
+
+/// Whether the database refuses an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Refused {
+    Never,
+    /// Until somebody mends the world.
+    UntilMended,
+    Always,
 }
 
 impl Item for Event {
@@ -38,9 +50,17 @@ impl Item for Event {
     fn group(&self) -> KeyGroup {
         KeyGroup(u32::from(self.group))
     }
+    fn key(&self) -> Option<KeyId> {
+        self.key.map(key_id)
+    }
     fn weight_bytes(&self) -> usize {
         1
     }
+}
+
+/// A key as the gate has it.
+pub fn key_id(key: char) -> KeyId {
+    KeyId(u128::from(u32::from(key)))
 }
 
 /// The one topic's partition.
@@ -57,6 +77,8 @@ pub struct Budget {
     pub crashes: u8,
     /// Runs that start while another one lives.
     pub overlaps: u8,
+    /// Marks of a person who has mended nothing.
+    pub marks: u8,
 }
 
 /// A plan.
@@ -71,6 +93,10 @@ pub struct Plan {
     pub lanes: usize,
     /// Events of one database transaction.
     pub events_max: usize,
+    /// Parked events that one batch of a pass takes out of the ledger.
+    pub retry_rows: usize,
+    /// Somebody mends what makes the database refuse events, sooner or later, and marks what is parked.
+    pub mends: bool,
     /// The first run has started already: what it met at its start is not played.
     pub first_is_running: bool,
     pub budget: Budget,
@@ -79,6 +105,22 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// One worker, one connection, one event a transaction, and nothing goes wrong.
+    pub fn plain(name: &'static str, lines: &[&str]) -> Plan {
+        Plan {
+            name,
+            events: events(lines),
+            workers: vec![1],
+            lanes: 1,
+            events_max: 1,
+            retry_rows: 1,
+            mends: false,
+            first_is_running: true,
+            budget: Budget { faults: 0, crashes: 0, overlaps: 0, marks: 0 },
+            broken: None,
+        }
+    }
+
     /// Workers of the run with this number, from 0.
     pub fn workers_of(&self, run: u8) -> usize {
         *self.workers.get(usize::from(run)).or(self.workers.last()).unwrap()
@@ -109,7 +151,8 @@ impl Plan {
     }
 }
 
-/// Events from lines of `partition offset group`, with `silent` or `+` (the record goes on with the next line) behind.
+/// Events from lines of `partition offset group`; behind that `silent`, `+` (the record goes on with the next line), `key=a`,
+/// `bad` (refused until the world is mended) or `never` (refused always).
 pub fn events(lines: &[&str]) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     for line in lines {
@@ -127,6 +170,12 @@ pub fn events(lines: &[&str]) -> Vec<Event> {
             last_of_record: !words.contains(&"+"),
             group: number(2),
             silent: words.contains(&"silent"),
+            key: words.iter().find_map(|word| word.strip_prefix("key=")?.chars().next()),
+            refused: match (words.contains(&"bad"), words.contains(&"never")) {
+                (false, false) => Refused::Never,
+                (true, _) => Refused::UntilMended,
+                (_, true) => Refused::Always,
+            },
         });
     }
     events

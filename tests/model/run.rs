@@ -5,10 +5,9 @@
 //! and partitions close by themselves: the frontier of the real dataflow is never ahead of this one.
 
 use crate::broken::Broken;
-use crate::database::outputs_of;
 use crate::plan::{Event, Plan};
 use crate::start::Start;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use tidegate::model::{BatchNumber, Incarnation, KeyGroup};
 use tidegate::protocol::gate::{self, Claimed, Gate, Transaction};
@@ -18,12 +17,17 @@ use tidegate::protocol::sink::{self, Emission, Sink};
 /// A batch on its way to Kafka.
 pub type Stored = Emission<Vec<Event>>;
 
+/// What the gate hears.
+pub type GateInput = gate::Input<Event, Vec<Event>>;
+
 /// What a database connection is about.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Lane {
     Idle,
     Store(Arc<Transaction<Event>>),
     Settle(Vec<KeyGroup>),
+    /// Its COMMIT went unanswered, and the database does not answer yet.
+    InDoubt,
 }
 
 /// What the thread that sends to Kafka is about, or what the sink waits for otherwise.
@@ -51,6 +55,10 @@ pub struct Running {
     pub held: BTreeMap<(KeyGroup, BatchNumber), Vec<Event>>,
     /// Events have arrived in this activation, and the gate has not been told to dispatch.
     pub in_activation: bool,
+    /// Key groups of which marks were seen: their tickets are on their way to the gate.
+    pub on_way: BTreeSet<KeyGroup>,
+    /// Key groups with a ticket whose pass is not over: its epoch is open.
+    pub tickets: BTreeSet<KeyGroup>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -128,7 +136,7 @@ pub fn own_id(worker: u8) -> usize {
 impl Running {
     pub fn new(plan: &Plan, claimed: Vec<Claimed>, emitted: BTreeMap<KeyGroup, BatchNumber>) -> Running {
         let claims = claimed.iter().map(|c| (c.group, c.incarnation)).collect();
-        let limits = gate::Limits { events_max: plan.events_max, bytes_max: usize::MAX };
+        let limits = gate::Limits { events_max: plan.events_max, bytes_max: usize::MAX, parked_max: 100 };
         Running {
             gate: Gate::new(claimed, plan.lanes, limits),
             sink: Sink::new(emitted, sink::Limits { records_max: 100, bytes_max: usize::MAX }),
@@ -138,17 +146,22 @@ impl Running {
             claims,
             held: BTreeMap::new(),
             in_activation: false,
+            on_way: BTreeSet::new(),
+            tickets: BTreeSet::new(),
         }
     }
 
-    pub fn gate(&mut self, plan: &Plan, input: gate::Input<Event, Vec<Event>>, after: &mut After) {
-        if plan.is(Broken::CommitOnArrival)
-            && let gate::Input::Arrived(event) = &input
-        {
-            after.done.push(*event);
-        }
+    /// All inputs, and then what the gate has to say of them.
+    pub fn gate(&mut self, plan: &Plan, inputs: Vec<GateInput>, after: &mut After) {
         let mut actions = Vec::new();
-        self.gate.step(input, &mut actions);
+        for input in inputs {
+            match &input {
+                gate::Input::Arrived(event) if plan.is(Broken::CommitOnArrival) => after.done.push(*event),
+                gate::Input::Retry(group) => _ = self.tickets.insert(*group),
+                _ => {}
+            }
+            self.gate.step(input, &mut actions);
+        }
         for action in actions {
             match action {
                 gate::Action::Store { lane, transaction, .. } => self.lanes[lane] = Lane::Store(transaction),
@@ -158,6 +171,7 @@ impl Running {
                     self.hand_over(plan, &transaction, outputs, after);
                 }
                 gate::Action::Skip(event) => after.done.push(event),
+                gate::Action::Passed(group) => _ = self.tickets.remove(&group),
                 gate::Action::Halt(halt) => after.halt = after.halt.take().or(Some(halt)),
             }
         }
@@ -171,6 +185,11 @@ impl Running {
         after: &mut After,
     ) {
         for (batch, outputs) in transaction.batches.iter().zip(outputs) {
+            if batch.is_retry && !self.tickets.contains(&batch.group) {
+                // It has no epoch, and can be given to nobody.
+                assert!(plan.is(Broken::CloseNewTickets), "a retry was stored for which no ticket is open");
+                continue;
+            }
             if plan.is(Broken::CommitOnStore) {
                 after.done.extend(&batch.events);
             }
@@ -216,9 +235,4 @@ impl Running {
             }
         }
     }
-}
-
-/// What a transaction's batches send, one entry per batch.
-pub fn outputs_of_all(transaction: &Transaction<Event>) -> Vec<Vec<Event>> {
-    transaction.batches.iter().map(|batch| outputs_of(&batch.events)).collect()
 }

@@ -9,7 +9,7 @@ use crate::apply::{apply, is_complete};
 use crate::history::line;
 use crate::invariants::check;
 use crate::plan::Plan;
-use crate::step::{Step, possible};
+use crate::step::{Possible, Step, possible};
 use crate::world::World;
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::cell::Cell;
@@ -122,25 +122,34 @@ impl Search<'_> {
     fn expand(&mut self, at: u32, world: &World, next: &mut Vec<(u32, World)>) -> Option<Found> {
         for (number, (step, healthy)) in (0_u16..).zip(possible(self.plan, world)) {
             self.steps += 1;
-            let result = step_and_check(self.plan, world, step);
-            match result {
-                Ok(behind) => {
-                    let (to, new) = self.number(&behind, Node { parent: at, step: number });
-                    if healthy && to != at {
-                        self.healthy.push((at, to));
-                    }
-                    if new {
-                        next.push((to, behind));
-                    }
-                }
-                Err(what) => {
-                    let mut history = self.history(at);
-                    history.push(line(self.plan, world, step));
-                    return Some(Found { what, history });
-                }
+            if let Err(what) = self.take(at, world, (step, healthy), number, next) {
+                let mut history = self.history(at);
+                history.push(line(self.plan, world, step));
+                return Some(Found { what, history });
             }
         }
         None
+    }
+
+    /// Takes a step, and checks where it leads to, if nobody has been there.
+    fn take(
+        &mut self,
+        at: u32,
+        world: &World,
+        (step, healthy): Possible,
+        number: u16,
+        next: &mut Vec<(u32, World)>,
+    ) -> Result<(), String> {
+        let behind = panic_as_error(|| apply(self.plan, world, step))?;
+        let (to, new) = self.number(&behind, Node { parent: at, step: number });
+        if healthy && to != at {
+            self.healthy.push((at, to));
+        }
+        if new {
+            panic_as_error(|| check(self.plan, &behind))?;
+            next.push((to, behind));
+        }
+        Ok(())
     }
 
     fn number(&mut self, world: &World, node: Node) -> (u32, bool) {
@@ -214,13 +223,9 @@ impl Search<'_> {
     }
 }
 
-fn step_and_check(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
+fn panic_as_error<T>(task: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     QUIET.set(true);
-    let result = catch_unwind(AssertUnwindSafe(|| {
-        let behind = apply(plan, world, step)?;
-        check(plan, &behind)?;
-        Ok(behind)
-    }));
+    let result = catch_unwind(AssertUnwindSafe(task));
     QUIET.set(false);
     result.unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();

@@ -1,9 +1,9 @@
-//! Start: the steps of `cluster/start.rs` and `cluster/start/outbox.rs`, in their order, one at a time.
+//! Start: the steps of `cluster/start.rs`, `cluster/start/outbox.rs` and `cluster/start/parked.rs`, in their order, one at a time.
 
 use crate::broken::Broken;
 use crate::database::{Database, index};
 use crate::kafka::{Content, Kafka, Sent};
-use crate::plan::{Event, GROUPS, Plan};
+use crate::plan::{Event, GROUPS, Plan, key_id};
 use crate::run::{Running, own_id};
 use std::collections::BTreeMap;
 use tidegate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places};
@@ -30,7 +30,7 @@ pub enum Stage {
     /// Send it.
     Produce,
     Commit,
-    /// Read the job's frontier and begin.
+    /// Read which keys are parked and the job's frontier, and begin.
     Begin,
 }
 
@@ -56,6 +56,7 @@ pub struct ClaimedRow {
     pub incarnation: Incarnation,
     pub batch: BatchNumber,
     pub output_batch: BatchNumber,
+    pub queue_output_batch: BatchNumber,
     pub confirmed: BatchNumber,
     pub places: Places,
 }
@@ -120,6 +121,7 @@ impl Start {
                 incarnation: row.incarnation,
                 batch: row.batch,
                 output_batch: row.output_batch,
+                queue_output_batch: row.queue_output_batch,
                 confirmed: row.confirmed,
                 places: row.places.clone(),
             }
@@ -137,12 +139,17 @@ impl Start {
         self.emitted = self.rows.iter().map(row).filter(|(_, batch)| batch.0 > 0).collect();
     }
 
-    /// A key group that the progress topic does not know as far as the frontier says that Kafka has it.
-    pub fn behind_frontier(&self) -> Option<KeyGroup> {
+    /// A key group that the progress topic does not know as far as the frontier says that Kafka has it. What was parked lay
+    /// behind the frontier before it was sent: it says nothing.
+    pub fn behind_frontier(&self, plan: &Plan) -> Option<KeyGroup> {
+        let counts = |row: &ClaimedRow| match plan.is(Broken::FrontierCountsRetries) {
+            true => row.output_batch,
+            false => row.queue_output_batch,
+        };
         let passed = |row: &&ClaimedRow| {
             let mut places = row.places.iter();
             let frontier = |partition: i32| self.frontier.get(partition as usize).copied().unwrap_or(0);
-            self.emitted.get(&row.group).copied().unwrap_or_default() < row.output_batch
+            self.emitted.get(&row.group).copied().unwrap_or_default() < counts(row)
                 && places.all(|(at, place)| place.is_within(NextOffset(i64::from(frontier(at.partition)))))
         };
         self.rows.iter().find(passed).map(|row| row.group)
@@ -190,7 +197,12 @@ impl Start {
         }
     }
 
-    pub fn begin(&self, plan: &Plan) -> Running {
+    /// With the keys that are parked now, and the marks.
+    pub fn begin(&self, plan: &Plan, database: &Database) -> Running {
+        let parked = |group: KeyGroup| {
+            let keys = database.rows[index(group)].keys.keys().copied();
+            keys.filter(|_| !plan.is(Broken::ForgetParked)).map(key_id).collect()
+        };
         let forget = plan.is(Broken::ForgetPositions);
         let claimed = |row: &ClaimedRow| Claimed {
             group: row.group,
@@ -198,8 +210,12 @@ impl Start {
             batch: row.batch,
             places: if forget { Places::default() } else { row.places.clone() },
             emitted: self.emitted.get(&row.group).copied().unwrap_or_default(),
+            parked: parked(row.group),
         };
-        Running::new(plan, self.rows.iter().map(claimed).collect(), self.emitted.clone())
+        let mut running = Running::new(plan, self.rows.iter().map(claimed).collect(), self.emitted.clone());
+        let groups = self.rows.iter().map(|row| row.group);
+        running.on_way = groups.filter(|group| database.is_marked(*group)).collect();
+        running
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::apply::claimed_by;
 use crate::broken::Broken;
+use crate::database::Row;
 use crate::kafka::Txn;
-use crate::plan::{GROUPS, Plan};
+use crate::plan::{GROUPS, Plan, Refused};
 use crate::run::{Emitter, Lane, Run, Running, Worker, own_id};
 use crate::start::{Stage, Start, others, progress};
 use crate::world::{SLOTS, World};
@@ -40,6 +41,10 @@ pub enum Step {
     SettleCut { slot: u8, worker: u8, lane: u8 },
     /// The prober finds the database.
     DatabaseUp { slot: u8, worker: u8 },
+    /// A worker sees that parked events of a key group are marked: a ticket goes to its gate.
+    Poll { slot: u8, worker: u8, group: u8 },
+    /// The ticket reaches the gate.
+    Ticket { slot: u8, worker: u8, group: u8 },
     /// The emitter's next request is answered.
     Emit { slot: u8, worker: u8 },
     /// The emitter stops waiting: lost before, on its way, or done and its answer lost.
@@ -62,6 +67,10 @@ pub enum Step {
     GhostCommits { ghost: u8 },
     /// The server finds the connection gone.
     GhostRollsBack { ghost: u8 },
+    /// Somebody mends what makes the database refuse events.
+    Mend,
+    /// Somebody wants the parked events of a key tried.
+    Mark { group: u8, key: char },
 }
 
 impl Step {
@@ -91,6 +100,7 @@ pub fn possible(plan: &Plan, world: &World) -> Vec<Possible> {
     if let Some((slot, worker)) = in_activation(world) {
         steps.push((Step::Dispatch { slot, worker }, true));
         arrivals(plan, world, slot, Some(worker), &mut steps);
+        tickets((slot, worker), world.running(slot, worker), &mut steps);
         return steps;
     }
     for slot in 0..SLOTS {
@@ -100,6 +110,7 @@ pub fn possible(plan: &Plan, world: &World) -> Vec<Possible> {
         }
     }
     of_kafka(world, &mut steps);
+    of_people(plan, world, &mut steps);
     for ghost in 0..world.database.ghosts.len() as u8 {
         steps.push((Step::GhostCommits { ghost }, true));
         steps.push((Step::GhostRollsBack { ghost }, true));
@@ -211,7 +222,7 @@ fn of_gate(
     let locked = |group: KeyGroup| world.database.is_locked(group);
     for (lane, doing) in (0_u8..).zip(&running.lanes) {
         match doing {
-            Lane::Idle => {}
+            Lane::Idle | Lane::InDoubt => {}
             Lane::Store(transaction) => {
                 steps.push((Step::StoreCut { slot, worker, lane }, false));
                 if !transaction.batches.iter().any(|b| locked(b.group)) {
@@ -233,6 +244,44 @@ fn of_gate(
     if running.probes_database && !plan.is(Broken::NeverUp) {
         steps.push((Step::DatabaseUp { slot, worker }, true));
     }
+    for (group, _) in running.claims.iter().filter(|(group, _)| world.database.is_marked(*group)) {
+        if !running.on_way.contains(group) {
+            // Marks are looked at again and again; a healthy world need not do so while a pass is on.
+            let fresh = !running.tickets.contains(group);
+            steps.push((Step::Poll { slot, worker, group: group.0 as u8 }, fresh));
+        }
+    }
+    tickets((slot, worker), running, steps);
+}
+
+fn tickets((slot, worker): (u8, u8), running: &Running, steps: &mut Vec<Possible>) {
+    let ticket = |group: &KeyGroup| (Step::Ticket { slot, worker, group: group.0 as u8 }, true);
+    steps.extend(running.on_way.iter().map(ticket));
+}
+
+/// In a plan that mends, somebody does, and then marks whatever can be handled. Before that a mark takes from the budget.
+fn of_people(plan: &Plan, world: &World, steps: &mut Vec<Possible>) {
+    if plan.mends && !world.mended {
+        steps.push((Step::Mend, true));
+    }
+    for group in 0..GROUPS as u8 {
+        if world.database.are_marks_locked(KeyGroup(u32::from(group))) {
+            continue;
+        }
+        let row = &world.database.rows[usize::from(group)];
+        for (key, _) in row.keys.iter().filter(|(_, marked)| !**marked) {
+            let helps = world.mended && !waits_for_ever(row, *key);
+            if helps || world.budget.marks > 0 {
+                steps.push((Step::Mark { group, key: *key }, helps));
+            }
+        }
+    }
+}
+
+/// Whether the first of a key's parked events is one that is always refused.
+pub fn waits_for_ever(row: &Row, key: char) -> bool {
+    let first = row.parked.iter().find(|event| event.key == Some(key));
+    first.is_some_and(|event| event.refused == Refused::Always)
 }
 
 fn of_sink(

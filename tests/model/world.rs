@@ -17,6 +17,8 @@ pub struct World {
     pub runs: Vec<Option<Arc<Run>>>,
     /// Runs that were started.
     pub started: u8,
+    /// Events that were refused until somebody mends the world are refused no more.
+    pub mended: bool,
     pub budget: Budget,
 }
 
@@ -27,6 +29,7 @@ impl World {
             database: Database::new(plan),
             runs: vec![None; usize::from(SLOTS)],
             started: 0,
+            mended: false,
             budget: plan.budget,
         }
     }

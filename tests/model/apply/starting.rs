@@ -53,7 +53,7 @@ pub(super) fn stage(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Res
             let start = world.starting_mut(slot, worker);
             start.read_progress(&progress);
             start.go_on(plan);
-            if let Some(group) = start.behind_frontier() {
+            if let Some(group) = start.behind_frontier(plan) {
                 let said = format!("the frontier has passed outputs of key group {group} that Kafka has not");
                 return halt(world, slot, worker, &said);
             }
@@ -109,7 +109,7 @@ fn behind(handled: Handled, next: Stage) -> Stage {
 }
 
 fn begin(plan: &Plan, world: &mut World, slot: u8, worker: u8) {
-    let running = world.starting(slot, worker).begin(plan);
+    let running = world.starting(slot, worker).begin(plan, &world.database);
     *world.worker_mut(slot, worker) = Worker::Running(Box::new(running));
     let frontier = world.database.frontier.clone();
     let run = world.run_mut(slot);
