@@ -156,6 +156,14 @@ fn session_setup(server: Server, statement_deadline_s: u64) -> Vec<String> {
         // A statement that nobody waits for any more must not run, and hold its locks, for ever.
         setup.push(format!("SET SESSION max_statement_time = {}", statement_deadline_s.saturating_add(1)));
     }
+    if statement_deadline_s > 0 {
+        // A lock that somebody else keeps must be heard of as that, with the statement that waits for it, before the deadline
+        // makes an answer that never came of it.
+        let wait_s = statement_deadline_s.div_euclid(3).max(1);
+        setup.push(format!(
+            "SET SESSION innodb_lock_wait_timeout = LEAST(@@SESSION.innodb_lock_wait_timeout, {wait_s})"
+        ));
+    }
     if server.ends_idle && statement_deadline_s > 0 {
         // A process that stands still in the middle of a transaction, or whose machine is cut off, must not keep the
         // position rows from the instance that takes over: without this the server waits for hours.
