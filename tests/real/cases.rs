@@ -10,6 +10,7 @@ mod bench;
 mod changes;
 mod documents;
 mod kills;
+mod million;
 mod nights;
 mod recoveries;
 mod refusals;
