@@ -60,10 +60,14 @@ fn a_job_runs_on_with_very_many_parked_keys() {
     bench.send_texts(&["<r k=\"parked\" v=\"too long\"/>"]);
     bench.run_to_end(0);
     let name = &bench.name;
-    bench.sql().run(&format!(
-        "INSERT INTO tidegate_parked_key (job, key_id, key_group, ordering_key, mark) \
-         SELECT '{name}', UNHEX(MD5(seq)), 0, CONCAT('other-', seq), 0 FROM seq_2_to_{keys}"
-    ));
+    const AT_A_TIME: usize = 100_000;
+    for from in (2..=keys).step_by(AT_A_TIME) {
+        let to = keys.min(from + AT_A_TIME - 1);
+        bench.sql().run(&format!(
+            "INSERT INTO tidegate_parked_key (job, key_id, key_group, ordering_key, mark) \
+             SELECT '{name}', UNHEX(MD5(seq)), 0, CONCAT('other-', seq), 0 FROM seq_{from}_to_{to}"
+        ));
+    }
     let with = run(&bench, EVENTS);
     bench.send_texts(&["<r k=\"parked\" v=\"fits\"/>"]);
     bench.run_to_end(0);
