@@ -23,8 +23,13 @@ pub fn end_on_panic(process: &Process) {
         };
         let decided = process.decided.compare_exchange(0, code + 1, Ordering::Relaxed, Ordering::Relaxed);
         if let Err(earlier) = decided {
-            (process.end_now)(earlier - 1);
+            process.end(earlier - 1);
             return;
+        }
+        match process.guard.get() {
+            Some(guard) if code == exit::INTERNAL => guard.panicked(),
+            Some(guard) => guard.ended(),
+            None => {}
         }
         if code == exit::INTERNAL {
             say(info);

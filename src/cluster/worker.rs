@@ -268,6 +268,9 @@ impl Life {
                 "sent what an earlier run had stored and not sent"
             );
         }
+        if let Some(care) = shared.job.guard.care() {
+            care.reads(&started.from);
+        }
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
@@ -326,6 +329,8 @@ impl Life {
                 decoder,
                 board: Arc::clone(board),
                 stop: stop.clone(),
+                care: job.guard.care(),
+                planted: planted.clone(),
             },
             gate: GateSetup {
                 spec: Arc::clone(spec),

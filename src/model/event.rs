@@ -68,6 +68,8 @@ pub enum ReasonCode {
     Ambiguous,
     /// A place where the output adds something is absent or there twice.
     OutputPlace,
+    /// The process has ended while this record was in hand, and more than once or by a panic.
+    KillsTheProcess,
 }
 
 impl ReasonCode {
@@ -84,6 +86,7 @@ impl ReasonCode {
             ReasonCode::FieldType => "field_type",
             ReasonCode::Ambiguous => "ambiguous",
             ReasonCode::OutputPlace => "output_place",
+            ReasonCode::KillsTheProcess => "kills_the_process",
         }
     }
 }

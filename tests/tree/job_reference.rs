@@ -218,6 +218,7 @@ fn the_document_has_every_reason() {
         ReasonCode::FieldType,
         ReasonCode::Ambiguous,
         ReasonCode::OutputPlace,
+        ReasonCode::KillsTheProcess,
     ];
     let known: BTreeSet<String> = codes.iter().map(|code| code.as_str().to_owned()).collect();
     let reasons = table("## `[rejects]`").into_iter().filter(|row| row.len() == 2);
