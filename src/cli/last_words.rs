@@ -1,6 +1,7 @@
 //! Last words: what happens when a thread panics, and when a peer closes its connection (which timely makes a panic of).
 //!
-//! In:        a panic of any thread     Out: words, the incident file, and the process's end: 70, or 75 for a lost peer
+//! In:        a panic of any thread     Out: words, the incident file, and the process's end: 70, or 75 for a lost peer; a mark in
+//!            the note of the record in hand, so that the next start knows what it was
 //! Order:     the first panic speaks. Once the job's end is decided, a panic ends the process with that end's code
 //! Not here:  the exit itself (main lends it)
 //!
@@ -23,7 +24,7 @@ pub fn end_on_panic(process: &Process) {
         };
         let decided = process.decided.compare_exchange(0, code + 1, Ordering::Relaxed, Ordering::Relaxed);
         if let Err(earlier) = decided {
-            process.end(earlier - 1);
+            (process.end_now)(earlier - 1);
             return;
         }
         match process.guard.get() {

@@ -167,6 +167,7 @@ impl Life {
             worker: worker.index(),
             workers: worker.peers(),
             until_end: shared.job.until_end,
+            watches: shared.job.guard.care().is_some(),
             patience: Patience {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
@@ -269,7 +270,7 @@ impl Life {
             );
         }
         if let Some(care) = shared.job.guard.care() {
-            care.reads(&started.from);
+            care.reads(&started.from, &started.read_past);
         }
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);

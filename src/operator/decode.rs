@@ -158,10 +158,14 @@ fn read_carefully(
             drop(in_hand);
             event
         }
-        Taken::Convicted(reason) => {
+        Taken::Convicted(stage, reason) => {
             let (topic, partition, offset) = (spec.topic_of(at.at), at.at.partition, at.offset.0);
             tracing::warn!(topic, partition, offset, %reason, "handled as unreadable");
-            unreadable(record, reason, spec)
+            match stage {
+                Stage::Read => unreadable(record, reason, spec),
+                // It has come through this stage, and may even be stored: its own key group knows.
+                Stage::Output => Event { body: Body::Unreadable(reason), ..read(record) },
+            }
         }
     }
 }

@@ -104,8 +104,8 @@ pub enum Taken<'a> {
     Freely,
     /// It is written down until this is dropped.
     InHand(InHand<'a>),
-    /// It has ended the process: handled as unreadable.
-    Convicted(Reason),
+    /// It has ended the process in this stage, and is not to come to it again: handled as unreadable, for this reason.
+    Convicted(Stage, Reason),
 }
 
 /// Care behind an unclean end, or for records that are convicted.
@@ -147,10 +147,14 @@ impl Care {
         }
     }
 
-    /// A worker reads from here on: what lies before it will not come again. Each worker says it once.
-    pub fn reads(&self, from: &[(TopicPartition, NextOffset)]) {
+    /// A worker reads from here on: what lies before it will not come again. `read_past`: what lies before it was read
+    /// before, by any process. Each worker says it once, before it takes anything.
+    pub fn reads(&self, from: &[(TopicPartition, NextOffset)], read_past: &[(TopicPartition, NextOffset)]) {
         let mut hand = self.lock();
         let mut forgot = false;
+        for (at, next) in read_past {
+            forgot |= hand.memory.acquit_before(self.topic(*at), at.partition, next.0);
+        }
         for (at, next) in from {
             let topic = self.topic(*at);
             forgot |= hand.memory.forget_before(topic, at.partition, next.0);
@@ -174,15 +178,20 @@ impl Care {
         let (topic, partition, offset) = (self.topic(at.at), at.at.partition, at.offset.0);
         let print = print_of(record);
         if let Some(charge) = hand.memory.conviction(topic, partition, offset, print) {
-            return Taken::Convicted(charge.reason());
+            let convicted = Taken::Convicted(charge.suspect.stage, charge.reason());
+            if !std::mem::replace(&mut charge.set_aside, true) {
+                self.file.remembers(&hand.memory);
+            }
+            return convicted;
         }
         if self.window_bytes == 0 {
             return Taken::Freely;
         }
         self.file.in_hand(stage, topic, partition, offset, print);
         IN_HAND.set(true);
-        let suspect = Suspect { stage, topic: topic.to_owned(), partition, offset, print };
-        let struck = Some(suspect).filter(|suspect| hand.memory.is_struck(suspect));
+        let struck = (!hand.memory.strikes.is_empty())
+            .then(|| Suspect { stage, topic: topic.to_owned(), partition, offset, print })
+            .filter(|suspect| hand.memory.is_struck(suspect));
         Taken::InHand(InHand { care: self, hand, struck })
     }
 

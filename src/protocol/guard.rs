@@ -88,6 +88,8 @@ pub struct Charge {
     pub ends: u32,
     /// The last of these ends was a panic of the thread that had it in hand.
     pub panicked: bool,
+    /// It was handled as unreadable once.
+    pub set_aside: bool,
 }
 
 impl Charge {
@@ -140,10 +142,26 @@ impl Memory {
     }
 
     /// What a record is convicted of, whatever the stage in which it killed.
-    pub fn conviction(&self, topic: &str, partition: i32, offset: i64, print: u64) -> Option<&Charge> {
-        self.convicted.iter().find(|Charge { suspect, .. }| {
+    pub fn conviction(
+        &mut self,
+        topic: &str,
+        partition: i32,
+        offset: i64,
+        print: u64,
+    ) -> Option<&mut Charge> {
+        self.convicted.iter_mut().find(|Charge { suspect, .. }| {
             (suspect.offset, suspect.partition, suspect.print) == (offset, partition, print)
                 && suspect.topic == topic
+        })
+    }
+
+    /// What a key group has taken of the partition lies before here: records before it have come through reading, in one
+    /// process or another, and may be stored. One that was set aside has moved such a place itself. `true`: something was
+    /// forgotten.
+    pub fn acquit_before(&mut self, topic: &str, partition: i32, next: i64) -> bool {
+        self.retain(|Charge { suspect, set_aside, .. }| {
+            let was_read = suspect.stage == Stage::Read && suspect.offset < next;
+            *set_aside || !was_read || suspect.partition != partition || suspect.topic != topic
         })
     }
 
@@ -157,12 +175,15 @@ impl Memory {
 
     /// The partition is read from here on: nothing before it comes again. `true`: something was forgotten.
     pub fn forget_before(&mut self, topic: &str, partition: i32, next: i64) -> bool {
-        let before = self.strikes.len() + self.convicted.len();
-        let stays = |Charge { suspect, .. }: &Charge| {
+        self.retain(|Charge { suspect, .. }| {
             suspect.offset >= next || suspect.partition != partition || suspect.topic != topic
-        };
-        self.strikes.retain(stays);
-        self.convicted.retain(stays);
+        })
+    }
+
+    fn retain(&mut self, stays: impl Fn(&Charge) -> bool) -> bool {
+        let before = self.strikes.len() + self.convicted.len();
+        self.strikes.retain(&stays);
+        self.convicted.retain(&stays);
         before != self.strikes.len() + self.convicted.len()
     }
 
@@ -170,7 +191,7 @@ impl Memory {
     fn strike(&mut self, suspect: Suspect, panicked: bool) -> Option<Charge> {
         let before = self.strikes.iter().position(|charge| charge.suspect == suspect);
         let ends = before.map_or(0, |at| self.strikes.remove(at).ends).saturating_add(1);
-        let charge = Charge { suspect, ends, panicked };
+        let charge = Charge { suspect, ends, panicked, set_aside: false };
         let convicts = charge.convicts();
         let list = if convicts { &mut self.convicted } else { &mut self.strikes };
         if list.len() >= REMEMBERED_MAX {

@@ -72,7 +72,7 @@ fn record(value: &'static str) -> Record {
 
 fn reads(care: &Care, partitions: &[i32], from: i64) {
     let from = partitions.iter().map(|p| (at(*p, 0).at, NextOffset(from))).collect::<Vec<_>>();
-    care.reads(&from);
+    care.reads(&from, &[]);
 }
 
 /// As a process that is killed in the middle of it.
@@ -90,7 +90,7 @@ fn passes(care: &Care, stage: Stage, at: Coordinates, value: &'static str) {
 
 fn convicted(care: &Care, stage: Stage, at: Coordinates, value: &'static str) -> Option<String> {
     match care.take(stage, at, &record(value)) {
-        Taken::Convicted(reason) => Some(reason.detail),
+        Taken::Convicted(_, reason) => Some(reason.detail),
         _ => None,
     }
 }
@@ -163,6 +163,29 @@ fn the_second_end_with_the_same_record_in_hand_convicts_until_the_position_has_p
     assert!(guard.care().unwrap().is_over());
     guard.ended();
     assert_eq!(folder.names(), [""; 0], "the position has passed");
+}
+
+#[test]
+fn a_conviction_of_a_record_that_was_read_past_is_dropped_unless_it_was_set_aside() {
+    let folder = Folder::new();
+    let mut guard = folder.killed(folder.open());
+    for offset in [6, 6, 8, 8] {
+        let care = guard.care().unwrap();
+        reads(&care, &[0], 5);
+        dies_with(&care, Stage::Read, at(0, offset), "<b/>");
+        drop(care);
+        guard = folder.killed(guard);
+    }
+    let care = guard.care().unwrap();
+    reads(&care, &[0], 5);
+    assert!(convicted(&care, Stage::Read, at(0, 6), "<b/>").is_some(), "it is set aside");
+    drop(care);
+    let guard = folder.killed(guard);
+    let care = guard.care().unwrap();
+    // Whoever stored the dead letter, or a later record, has a place behind both.
+    care.reads(&[(at(0, 0).at, NextOffset(5))], &[(at(0, 0).at, NextOffset(9))]);
+    assert!(convicted(&care, Stage::Read, at(0, 6), "<b/>").is_some(), "it goes on being set aside");
+    assert_eq!(convicted(&care, Stage::Read, at(0, 8), "<b/>"), None, "it may be stored");
 }
 
 #[test]

@@ -113,7 +113,8 @@ impl Note {
         let mut text = format!("unclean {}\n", memory.unclean);
         let charges = memory.strikes.iter().map(|charge| ("strike", charge));
         let charges = charges.chain(memory.convicted.iter().map(|charge| ("convicted", charge)));
-        for (word, Charge { suspect, ends, panicked }) in charges {
+        for (word, Charge { suspect, ends, panicked, set_aside }) in charges {
+            let word = if *set_aside { "aside" } else { word };
             let how = if *panicked { "panicked" } else { "ended" };
             let (stage, print) = (suspect.stage.as_str(), suspect.print);
             // Writing to a String cannot fail.
@@ -169,8 +170,9 @@ fn memory(bytes: &[u8]) -> Result<Memory, BadNote> {
             Some("unclean") => {
                 memory.unclean = number_in(words.next()).ok_or_else(|| bad("has no number"))?;
             }
-            Some(word @ ("strike" | "convicted")) => {
-                let charge = charge(&mut words).ok_or_else(|| bad("does not name a record"))?;
+            Some(word @ ("strike" | "convicted" | "aside")) => {
+                let mut charge = charge(&mut words).ok_or_else(|| bad("does not name a record"))?;
+                charge.set_aside = word == "aside";
                 let list = if word == "strike" { &mut memory.strikes } else { &mut memory.convicted };
                 list.push(charge);
             }
@@ -192,7 +194,7 @@ fn charge<'t>(words: &mut impl Iterator<Item = &'t str>) -> Option<Charge> {
         "ended" => false,
         _ => return None,
     };
-    Some(Charge { suspect: suspect(words)?, ends, panicked })
+    Some(Charge { suspect: suspect(words)?, ends, panicked, set_aside: false })
 }
 
 fn suspect<'t>(words: &mut impl Iterator<Item = &'t str>) -> Option<Suspect> {

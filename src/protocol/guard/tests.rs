@@ -8,7 +8,7 @@ fn suspect(offset: i64) -> Suspect {
 }
 
 fn charge(offset: i64, ends: u32, panicked: bool) -> Charge {
-    Charge { suspect: suspect(offset), ends, panicked }
+    Charge { suspect: suspect(offset), ends, panicked, set_aside: false }
 }
 
 /// What a start makes of a process that ended like this, knowing what this one knew.
@@ -48,12 +48,11 @@ fn a_panic_with_the_record_in_hand_convicts_at_once() {
     let after = next(Memory::default(), End::PanicInHand, Some(suspect(7)));
     assert_eq!(after.verdict, Verdict::Convicted(charge(7, 1, true)));
     assert!(after.careful);
-    let Charge { suspect, .. } = charge(7, 1, true);
-    let conviction = after.memory.conviction("orders", 3, 7, suspect.print).expect("a conviction");
-    let reason = conviction.reason();
+    let mut memory = after.memory;
+    let reason = memory.conviction("orders", 3, 7, suspect(7).print).expect("a conviction").reason();
     assert_eq!(reason.code.as_str(), "kills_the_process");
     assert_eq!(reason.detail, "the process panicked while this record was being read");
-    assert!(after.memory.strikes.is_empty());
+    assert!(memory.strikes.is_empty());
 }
 
 #[test]
@@ -65,7 +64,7 @@ fn a_panic_of_another_thread_does_not_blame_the_record_in_hand() {
 
 #[test]
 fn any_other_end_convicts_at_the_second_one_in_a_row() {
-    let first = next(Memory::default(), End::Unknown, Some(suspect(7)));
+    let mut first = next(Memory::default(), End::Unknown, Some(suspect(7)));
     assert_eq!(first.verdict, Verdict::Struck(suspect(7)));
     assert!(
         first.memory.is_struck(&suspect(7)) && first.memory.conviction("orders", 3, 7, 0x0c0f_fee0).is_none()
@@ -122,6 +121,24 @@ fn a_conviction_is_for_the_very_record_and_goes_with_the_position() {
     assert!(!memory.forget_before("orders", 3, 7), "it is the next record");
     assert!(!memory.forget_before("orders", 2, 100) && !memory.forget_before("other", 3, 100));
     assert!(memory.forget_before("orders", 3, 8) && memory.is_clear());
+}
+
+#[test]
+fn a_record_that_others_have_read_past_is_acquitted_of_its_reading_until_it_was_set_aside() {
+    let killed = |stage| Suspect { stage, ..suspect(7) };
+    for (stage, acquitted) in [(Stage::Read, true), (Stage::Output, false)] {
+        let mut memory = next(Memory::default(), End::PanicInHand, Some(killed(stage))).memory;
+        memory = next(memory, End::Unknown, Some(Suspect { offset: 9, ..killed(stage) })).memory;
+        assert!(!memory.acquit_before("orders", 3, 7), "read up to it and no further");
+        assert!(!memory.acquit_before("orders", 2, 100) && !memory.acquit_before("other", 3, 100));
+        assert_eq!(memory.acquit_before("orders", 3, 8), acquitted);
+        assert_eq!((memory.convicted.is_empty(), memory.strikes.len()), (acquitted, 1));
+        assert_eq!(memory.acquit_before("orders", 3, 10), acquitted, "a strike goes, too");
+    }
+    let mut memory = next(Memory::default(), End::PanicInHand, Some(suspect(7))).memory;
+    memory.conviction("orders", 3, 7, suspect(7).print).unwrap().set_aside = true;
+    assert!(!memory.acquit_before("orders", 3, 100), "its own dead letter has moved the place");
+    assert!(memory.forget_before("orders", 3, 8));
 }
 
 #[test]
@@ -215,11 +232,13 @@ fn notes() -> impl Strategy<Value = Note> {
         |(stage, topic, partition, offset, print)| Suspect { stage, topic, partition, offset, print },
     );
     let charge = (suspect.clone(), any::<u32>(), any::<bool>())
-        .prop_map(|(suspect, ends, panicked)| Charge { suspect, ends, panicked });
-    let list = proptest::collection::vec(charge, 0..5);
+        .prop_map(|(suspect, ends, panicked)| Charge { suspect, ends, panicked, set_aside: false });
+    let aside =
+        (charge.clone(), any::<bool>()).prop_map(|(charge, set_aside)| Charge { set_aside, ..charge });
+    let (list, convicted) = (proptest::collection::vec(charge, 0..5), proptest::collection::vec(aside, 0..5));
     let end =
         prop_oneof![Just(End::Unknown), Just(End::Clean), Just(End::PanicInHand), Just(End::PanicElsewhere)];
-    (end, proptest::option::of(suspect), any::<u32>(), list.clone(), list).prop_map(
+    (end, proptest::option::of(suspect), any::<u32>(), list, convicted).prop_map(
         |(end, hand, unclean, strikes, convicted)| Note {
             end,
             hand,
