@@ -21,6 +21,7 @@ use tidegate::kafka::KafkaSetup;
 use tidegate::model::{Coordinates, Epoch, Offset, Record, TopicPartition};
 use tidegate::operator::account::{Accounts, Tally, Tap, Way};
 use tidegate::operator::audit::{AuditSetup, audit};
+use tidegate::operator::guard::Guard;
 use tidegate::operator::stop::StopRequest;
 use tidegate::status::Board;
 use tidegate::testing::{
@@ -239,6 +240,7 @@ fn run(audit: bool, events: u32, workers: u32) -> Run {
         board: Arc::new(Board::new(workers)),
         spec,
         until_end: true,
+        guard: Guard::default(),
     };
     let board = Arc::clone(&job.board);
     let cluster = Cluster { workers, process: 0, hosts: Vec::new() };

@@ -26,6 +26,7 @@ pub use incident::Reporter;
 pub use last_words::end_on_panic;
 
 use crate::cluster::{self, Cluster, Ended, Job, Signals};
+use crate::operator::guard::Guard;
 use args::{Arguments, Verb};
 use clap::Parser;
 use std::ffi::OsString;
@@ -60,6 +61,8 @@ pub struct Process {
     pub decided: Arc<AtomicU8>,
     /// Once a job is about to run: who writes the incident report.
     pub reporter: Arc<OnceLock<Reporter>>,
+    /// Once a job is about to run: its note of the record in hand.
+    pub guard: Arc<OnceLock<Guard>>,
     /// What runs a job: [`cluster::run`], but in tests of what goes wrong.
     pub run: RunJob,
 }
@@ -67,7 +70,19 @@ pub struct Process {
 impl Process {
     /// A process in which nothing runs yet.
     pub fn new(end_now: fn(u8)) -> Process {
-        Process { end_now, decided: Arc::default(), reporter: Arc::default(), run: cluster::run }
+        let (decided, reporter, guard) = (Arc::default(), Arc::default(), Arc::default());
+        Process { end_now, decided, reporter, guard, run: cluster::run }
+    }
+
+    /// The process ends now, with a code that was chosen: no panic.
+    fn end(&self, code: u8) {
+        self.ends_cleanly();
+        (self.end_now)(code);
+    }
+
+    /// Whatever follows, the end is no unclean one.
+    fn ends_cleanly(&self) {
+        self.guard.get().into_iter().for_each(Guard::ended);
     }
 }
 

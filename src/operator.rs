@@ -52,5 +52,8 @@ pub mod flood;
 /// Shared: tells a refusal that stays from one that passes.
 pub mod refusals;
 
+/// Shared: the note of what is in hand, so that a record that kills the process is known to the next one.
+pub mod guard;
+
 /// Shared: how an operator asks for a stop.
 pub mod stop;

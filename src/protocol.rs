@@ -27,5 +27,8 @@ pub mod reset;
 /// Which process of the cluster has been silent for too long.
 pub mod watch;
 
+/// What a start makes of the note of the process before it.
+pub mod guard;
+
 /// Why the whole job stops.
 pub mod halt;

@@ -79,7 +79,8 @@ impl From<String> for Failure {
 /// The whole demo: whether its proof holds.
 fn play(args: &DemoArgs, process: &Process) -> Result<bool, Failure> {
     let asked = Signals::default();
-    signals::listen(asked.clone(), process.end_now)?;
+    let ending = process.clone();
+    signals::listen(asked.clone(), move |code| ending.end(code))?;
     let stays = !args.exit && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let mut demo = Demo::set_up(args.events, asked)?;
     say::introduce(args.events, &demo.folder);

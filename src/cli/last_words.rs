@@ -1,6 +1,7 @@
 //! Last words: what happens when a thread panics, and when a peer closes its connection (which timely makes a panic of).
 //!
-//! In:        a panic of any thread     Out: words, the incident file, and the process's end: 70, or 75 for a lost peer
+//! In:        a panic of any thread     Out: words, the incident file, and the process's end: 70, or 75 for a lost peer; a mark in
+//!            the note of the record in hand, so that the next start knows what it was
 //! Order:     the first panic speaks. Once the job's end is decided, a panic ends the process with that end's code
 //! Not here:  the exit itself (main lends it)
 //!
@@ -25,6 +26,11 @@ pub fn end_on_panic(process: &Process) {
         if let Err(earlier) = decided {
             (process.end_now)(earlier - 1);
             return;
+        }
+        match process.guard.get() {
+            Some(guard) if code == exit::INTERNAL => guard.panicked(),
+            Some(guard) => guard.ended(),
+            None => {}
         }
         if code == exit::INTERNAL {
             say(info);

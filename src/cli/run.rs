@@ -7,6 +7,7 @@ use super::out::{error_line, line};
 use super::progress::Progress;
 use super::{Process, exit, signals, worlds};
 use crate::cluster::{Cluster, Ended, Job, Signals};
+use crate::operator::guard::Guard;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
         }
     };
     let board = Arc::new(Board::new(cluster.workers));
-    let job = match worlds::open(checked) {
+    let mut job = match worlds::open(checked) {
         Ok(worlds) => worlds.job(&board, args.until_end),
         Err(text) => {
             error_line(&format!("tidegate: {text}"));
@@ -37,10 +38,13 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
         }
     };
     let handle = Signals::default();
-    if let Err(text) = signals::listen(handle.clone(), process.end_now) {
+    let ending = process.clone();
+    if let Err(text) = signals::listen(handle.clone(), move |code| ending.end(code)) {
         error_line(&format!("tidegate: {text}"));
         return exit::INTERNAL;
     }
+    let guard = || Guard::open(&args.incident_dir, &job.spec, cluster.process, cluster.workers);
+    job.guard = process.guard.get_or_init(guard).clone();
     let name = job.spec.name.clone();
     let file = (args.job.clone(), sha256);
     let reporter = reporter(&job, file, &cluster, args.incident_dir.clone(), process);
@@ -48,6 +52,7 @@ pub(super) fn run(args: &RunArgs, format: LogFormat, process: &Process) -> u8 {
     tracing::info!(job = name, workers = cluster.workers, process = cluster.process, "starting");
     let ended = (process.run)(job, &cluster, &handle);
     drop(progress);
+    process.ends_cleanly();
     finish(reporter, ended, process)
 }
 

@@ -5,7 +5,7 @@ use crate::cluster::Signals;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens for the rest of the process's life, on a thread of its own.
-pub(super) fn listen(signals: Signals, end_now: fn(u8)) -> Result<(), String> {
+pub(super) fn listen(signals: Signals, end_now: impl Fn(u8) + Send + 'static) -> Result<(), String> {
     let cannot = |error: std::io::Error| format!("cannot listen for signals: {error}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
     let (mut terminate, mut interrupt) = {

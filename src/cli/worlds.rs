@@ -8,6 +8,7 @@ use crate::cluster::Job;
 use crate::database::{self, Database};
 use crate::job::{Checked, JobSpec};
 use crate::kafka::{self, KafkaSetup, Log};
+use crate::operator::guard::Guard;
 use crate::status::Board;
 use std::sync::Arc;
 
@@ -33,6 +34,13 @@ impl Worlds {
     /// What runs.
     pub(super) fn job(self, board: &Arc<Board>, until_end: bool) -> Job {
         let Worlds { spec, log, database } = self;
-        Job { spec, log: kafka::blocking(log), database, board: Arc::clone(board), until_end }
+        Job {
+            spec,
+            log: kafka::blocking(log),
+            database,
+            board: Arc::clone(board),
+            until_end,
+            guard: Guard::default(),
+        }
     }
 }

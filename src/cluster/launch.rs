@@ -12,6 +12,7 @@ use crate::database::{Database, ErrorClass};
 use crate::job::JobSpec;
 use crate::kafka::{AsyncLog, LogErrorClass};
 use crate::operator::budget::Budget;
+use crate::operator::guard::Guard;
 use crate::operator::host::{Host, let_go};
 use crate::operator::planted::Planted;
 use crate::operator::prober::{Probe, Prober, Said};
@@ -41,6 +42,8 @@ pub struct Job {
     pub board: Arc<Board>,
     /// Stop where the topics end now.
     pub until_end: bool,
+    /// The note of the record in hand.
+    pub guard: Guard,
 }
 
 /// The cluster's shape, as this process sees it.

@@ -100,6 +100,7 @@ impl Reset {
             worker: 0,
             workers: 1,
             until_end: false,
+            watches: false,
             patience: Patience {
                 board: Arc::clone(&job.board),
                 cancelled: Arc::new(AtomicBool::new(false)),

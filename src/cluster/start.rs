@@ -51,6 +51,8 @@ pub(super) struct StartSetup {
     pub(super) workers: usize,
     /// Read up to where the topics end now.
     pub(super) until_end: bool,
+    /// Whether anything may be held against records.
+    pub(super) watches: bool,
     pub(super) patience: Patience,
 }
 
@@ -60,6 +62,8 @@ pub(super) struct Started {
     pub(super) emitted: BTreeMap<KeyGroup, BatchNumber>,
     pub(super) emitter: Option<EmitterSetup>,
     pub(super) from: Vec<(TopicPartition, NextOffset)>,
+    /// Before here somebody has read; empty where nobody asks.
+    pub(super) read_past: Vec<(TopicPartition, NextOffset)>,
     pub(super) until: Option<BTreeMap<TopicPartition, NextOffset>>,
     /// How often the ledger's positions were reset before this start.
     pub(super) resets: u64,
@@ -127,6 +131,7 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
     let from = first::positions(setup, &partitions, &frontier).await?;
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
+    let read_past = if setup.watches { read_past(setup, &from).await? } else { Vec::new() };
     let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
     Ok(Started { claimed, emitted, emitter, from, until, resets, limits, mark, sent_from_outbox, marked })
 }
@@ -178,6 +183,26 @@ pub(super) fn parse(text: &str, group: KeyGroup, spec: &JobSpec) -> Result<Parse
         let text = format!("the ledger's positions of key group {group} cannot be read: {bad}");
         Halt::new(HaltKind::Fenced, text)
     })
+}
+
+/// How far somebody has read each of these partitions, as the places of all key groups tell it. Whoever reads a partition
+/// asks before it begins, so they are of earlier processes.
+async fn read_past(
+    setup: &StartSetup,
+    from: &[(TopicPartition, NextOffset)],
+) -> Result<Vec<(TopicPartition, NextOffset)>, Stopped> {
+    let rows = setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await?;
+    let mut past = BTreeMap::new();
+    for row in rows {
+        let (places, _strangers) = parse(&row.positions, row.group, &setup.spec)?;
+        for (at, place) in places.iter().filter(|(at, _)| from.iter().any(|(mine, _)| mine == at)) {
+            // Of a record that was taken in part every event was read.
+            let next = if place.events > 0 { place.offset.next() } else { NextOffset(place.offset.0) };
+            let furthest = past.entry(at).or_insert(next);
+            *furthest = next.max(*furthest);
+        }
+    }
+    Ok(past.into_iter().collect())
 }
 
 /// Where the partitions end now, as a read-committed reader sees it.

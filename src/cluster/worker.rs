@@ -168,6 +168,7 @@ impl Life {
             worker: worker.index(),
             workers: worker.peers(),
             until_end: shared.job.until_end,
+            watches: shared.job.guard.care().is_some(),
             patience: Patience {
                 board: Arc::clone(&shared.job.board),
                 cancelled: Arc::clone(&cancelled),
@@ -269,6 +270,9 @@ impl Life {
                 "sent what an earlier run had stored and not sent"
             );
         }
+        if let Some(care) = shared.job.guard.care() {
+            care.reads(&started.from, &started.read_past);
+        }
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
@@ -333,6 +337,8 @@ impl Life {
                 decoder,
                 board: Arc::clone(board),
                 stop: stop.clone(),
+                care: job.guard.care(),
+                planted: planted.clone(),
             },
             gate: GateSetup {
                 spec: Arc::clone(spec),

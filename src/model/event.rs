@@ -78,6 +78,8 @@ pub enum ReasonCode {
     Unwritable,
     /// It came from a topic that the job does not read any more.
     UnknownTopic,
+    /// The process has ended while this record was in hand, and more than once or by a panic.
+    KillsTheProcess,
 }
 
 impl ReasonCode {
@@ -99,6 +101,7 @@ impl ReasonCode {
             ReasonCode::TooLarge => "too_large",
             ReasonCode::Unwritable => "unwritable",
             ReasonCode::UnknownTopic => "unknown_topic",
+            ReasonCode::KillsTheProcess => "kills_the_process",
         }
     }
 }

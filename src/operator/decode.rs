@@ -10,10 +10,13 @@
 use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::{key_group_of, key_group_of_unreadable};
 use super::flood::{Flood, TooMany};
+use super::guard::{Care, Taken};
+use super::planted::Planted;
 use super::stop::StopRequest;
 use crate::job::{JobSpec, RejectRule};
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Reason, ReasonCode, Record};
+use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
 use crate::xml::{Decoded, Decoder, join_key};
@@ -36,6 +39,10 @@ pub struct DecodeSetup {
     pub board: Arc<Board>,
     /// For a halt.
     pub stop: StopRequest,
+    /// Behind an unclean end.
+    pub care: Option<Arc<Care>>,
+    /// In tests: what is done while this record is in hand.
+    pub planted: Option<Arc<Planted>>,
 }
 
 /// What decode gives.
@@ -51,7 +58,7 @@ pub fn decode<'scope>(
     records: StreamVec<'scope, Epoch, ReadRecord>,
     setup: DecodeSetup,
 ) -> DecodedEvents<'scope> {
-    let DecodeSetup { spec, mut decoder, board, stop } = setup;
+    let DecodeSetup { spec, mut decoder, board, stop, mut care, planted } = setup;
     let mut builder = OperatorBuilder::new("2-decode".to_owned(), records.scope());
     let mut input = builder.new_input(records, Pipeline);
     let (output, events) = builder.new_output::<Vec<Event>>();
@@ -74,8 +81,16 @@ pub fn decode<'scope>(
                 }
                 let epoch = capability.least().copied().unwrap_or_default();
                 let mut session = output.session(&capability);
+                care.take_if(|care| care.is_over());
                 for record in data.drain(..) {
-                    let event = read(record, &spec, &mut decoder);
+                    let mut read = |record| {
+                        planted.iter().for_each(|planted| planted.in_decode(&record));
+                        read(record, &spec, &mut decoder)
+                    };
+                    let event = match &care {
+                        None => read(record),
+                        Some(care) => read_carefully(record, care, &spec, &mut read),
+                    };
                     if event.at.index > 0 && tap.is_on() {
                         further.add(event.at, epoch);
                     }
@@ -93,7 +108,7 @@ pub fn decode<'scope>(
                         }
                         (Body::Unreadable(reason), RejectRule::Halt | RejectRule::Park) => {
                             unsettled.extend(capability.retain_least(0));
-                            return stop.halt(refusal(&event, reason, &spec));
+                            return stop.halt(refusal(&event, reason, &spec, care.as_deref()));
                         }
                     }
                 }
@@ -108,18 +123,49 @@ pub fn decode<'scope>(
 
 /// One record to one event.
 pub fn read(record: ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Event {
-    let ReadRecord { at, offset, record } = record;
-    let (key, body, key_group) = match body_of(&record, decoder, spec.event.key.is_empty()) {
+    match body_of(&record.record, decoder, spec.event.key.is_empty()) {
         Ok((key, body)) => {
-            let group = key_group_of(&key, spec.key_groups);
-            (key, body, group)
+            let ReadRecord { at, offset, record } = record;
+            let key_group = key_group_of(&key, spec.key_groups);
+            let at = Coordinates { at, offset, index: 0 };
+            Event { at, last_of_record: true, key_group, key, record, body }
         }
-        Err(reason) => {
-            let group: KeyGroup = key_group_of_unreadable(at, offset, spec.key_groups);
-            (Bytes::new(), Body::Unreadable(reason), group)
+        Err(reason) => unreadable(record, reason, spec),
+    }
+}
+
+fn unreadable(record: ReadRecord, reason: Reason, spec: &JobSpec) -> Event {
+    let ReadRecord { at, offset, record } = record;
+    let key_group: KeyGroup = key_group_of_unreadable(at, offset, spec.key_groups);
+    let (at, body) = (Coordinates { at, offset, index: 0 }, Body::Unreadable(reason));
+    Event { at, last_of_record: true, key_group, key: Bytes::new(), record, body }
+}
+
+/// The same behind an unclean end: the record is written down while it is read, or was convicted.
+fn read_carefully(
+    record: ReadRecord,
+    care: &Care,
+    spec: &JobSpec,
+    read: &mut impl FnMut(ReadRecord) -> Event,
+) -> Event {
+    let at = Coordinates { at: record.at, offset: record.offset, index: 0 };
+    match care.take(Stage::Read, at, &record.record) {
+        Taken::Freely => read(record),
+        Taken::InHand(in_hand) => {
+            let event = read(record);
+            drop(in_hand);
+            event
         }
-    };
-    Event { at: Coordinates { at, offset, index: 0 }, last_of_record: true, key_group, key, record, body }
+        Taken::Convicted(stage, reason) => {
+            let (topic, partition, offset) = (spec.topic_of(at.at), at.at.partition, at.offset.0);
+            tracing::warn!(topic, partition, offset, %reason, "handled as unreadable");
+            match stage {
+                Stage::Read => unreadable(record, reason, spec),
+                // It has come through this stage, and may even be stored: its own key group knows.
+                Stage::Output => Event { body: Body::Unreadable(reason), ..read(record) },
+            }
+        }
+    }
 }
 
 fn body_of(record: &Record, decoder: &mut Decoder, keyed_by_kafka: bool) -> Result<(Bytes, Body), Reason> {
@@ -165,13 +211,20 @@ fn discard(event: &Event, reason: &Reason, spec: &JobSpec, board: &Board) {
     tracing::warn!(topic, partition, offset, %reason, "unreadable record discarded");
 }
 
-fn refusal(event: &Event, reason: &Reason, spec: &JobSpec) -> Halt {
+fn refusal(event: &Event, reason: &Reason, spec: &JobSpec, care: Option<&Care>) -> Halt {
     let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset);
+    let innocent = match care.filter(|_| reason.code == ReasonCode::KillsTheProcess) {
+        Some(care) => format!(
+            ". If something else has ended the process (a memory limit, a kill from outside), delete {} and start again",
+            care.note().display()
+        ),
+        None => String::new(),
+    };
     Halt::new(
         HaltKind::Reject,
         format!(
             "record {topic}/{partition}/{offset} cannot be read ({reason}) and rejects.unreadable is \"halt\": nothing \
-             behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again"
+             behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again{innocent}"
         ),
     )
     .about(Some(event.at))

@@ -21,6 +21,8 @@ pub enum Fault {
     RecordLost,
     /// Between source and decode the record is doubled.
     RecordDoubled,
+    /// In decode, with the record in hand, something is called that ends the process.
+    InDecode,
     /// Between decode and gate the thread panics.
     Panic,
     /// Between decode and gate the thread hangs, until it is released.
@@ -46,6 +48,7 @@ pub enum Fault {
 pub struct Planted {
     fault: Fault,
     event: Coordinates,
+    call: fn(),
     /// As the header `tidegate-source` names it.
     source: String,
     happened: AtomicBool,
@@ -57,9 +60,18 @@ pub struct Planted {
 impl Planted {
     /// One fault. `event` is one that sends something; `source` is how the header `tidegate-source` names it.
     pub fn new(fault: Fault, event: Coordinates, source: &str) -> Arc<Planted> {
+        Planted::with(fault, event, source, || {})
+    }
+
+    /// [`Fault::InDecode`]: this is called while the record is read.
+    pub fn in_hand(event: Coordinates, call: fn()) -> Arc<Planted> {
+        Planted::with(Fault::InDecode, event, "", call)
+    }
+
+    fn with(fault: Fault, event: Coordinates, source: &str, call: fn()) -> Arc<Planted> {
         let (happened, kept) = (AtomicBool::new(false), Mutex::new(None));
         let released = (Mutex::new(false), Condvar::new());
-        Arc::new(Planted { fault, event, source: source.to_owned(), happened, kept, released })
+        Arc::new(Planted { fault, event, call, source: source.to_owned(), happened, kept, released })
     }
 
     /// Lets the thread that hangs go on.
@@ -79,6 +91,14 @@ impl Planted {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// While decode reads this record.
+    pub(super) fn in_decode(&self, record: &ReadRecord) {
+        let is_it = (record.at, record.offset) == (self.event.at, self.event.offset);
+        if is_it && self.fault == Fault::InDecode && self.now() {
+            (self.call)();
         }
     }
 

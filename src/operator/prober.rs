@@ -11,8 +11,8 @@
 //!
 //! Not here:  what a lane does with the answer (protocol)
 //!
-//! Full-jitter backoff: each pause is drawn between nothing and a bound that doubles up to 1.5 s, so that many
-//! processes do not knock together. The pauses also grow when the probe succeeds and the work then fails again (a full
+//! Full-jitter backoff: each pause is drawn between nothing and a bound that doubles up to 0.75 s, so that many
+//! processes do not knock together, and a world that is there for a second at a time is met each time. The pauses also grow when the probe succeeds and the work then fails again (a full
 //! disk answers a probe): only `Prober::worked` resets them.
 
 use super::host::{Chance, Host};
@@ -98,7 +98,7 @@ impl Drop for Question {
 const SLOW: Duration = Duration::from_secs(3);
 
 const PAUSE_FIRST: Duration = Duration::from_millis(25);
-const PAUSE_MAX: Duration = Duration::from_millis(1500);
+const PAUSE_MAX: Duration = Duration::from_millis(750);
 
 impl Prober {
     /// A prober of this world; `limit`: how long an outage may last.

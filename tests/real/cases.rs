@@ -8,6 +8,7 @@ mod bench;
 
 // The cases.
 mod changes;
+mod disk;
 mod documents;
 mod kills;
 mod million;
@@ -19,4 +20,5 @@ mod sizes;
 mod slow;
 mod topics;
 mod trouble;
+mod wires;
 mod worlds;

@@ -23,6 +23,7 @@ mod kafka;
 mod services;
 mod sql;
 mod wait;
+mod wire;
 
 // What goes in, and what must come out.
 mod customers;

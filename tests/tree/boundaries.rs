@@ -36,7 +36,7 @@ const LIBRARIES: [(&str, &[&str]); 10] = [
 ];
 
 /// Operators know nothing of each other but what travels between the two.
-const BETWEEN_OPERATORS: [(&str, &str); 8] = [
+const BETWEEN_OPERATORS: [(&str, &str); 9] = [
     ("sink", "operator::gate::StoredBatch"),
     ("sink", "operator::gate::Outputs"),
     ("sink", "operator::gate::Confirmations"),
@@ -45,13 +45,14 @@ const BETWEEN_OPERATORS: [(&str, &str); 8] = [
     ("sink", "operator::gate::Audited"),
     // Faults that tests plant.
     ("sink", "operator::planted::Planted"),
+    ("decode", "operator::planted::Planted"),
     ("planted", "operator::gate::StoredBatch"),
     ("planted", "operator::gate::Outputs"),
 ];
 
 /// What all operators share. It knows no operator.
 const SHARED: [&str; 9] =
-    ["account", "exchange", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
+    ["account", "exchange", "guard", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {

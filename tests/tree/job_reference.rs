@@ -223,6 +223,7 @@ fn the_document_has_every_reason() {
         ReasonCode::TooLarge,
         ReasonCode::Unwritable,
         ReasonCode::UnknownTopic,
+        ReasonCode::KillsTheProcess,
     ];
     let known: BTreeSet<String> = codes.iter().map(|code| code.as_str().to_owned()).collect();
     let reasons = table("## `[rejects]`").into_iter().filter(|row| row.len() == 2);

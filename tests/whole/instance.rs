@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 use tidegate::cluster::{self, Cluster, Ended, Job, Signals};
+use tidegate::operator::guard::Guard;
 use tidegate::operator::planted::Planted;
 use tidegate::status::Board;
 use tidegate::testing::{DatabaseFaults, FaultyDatabase, Link, LogFaults, MemoryLog};
@@ -100,6 +101,7 @@ impl Instance {
             database: Arc::new(database),
             board: Arc::clone(&board),
             until_end: how.until_end,
+            guard: Guard::default(),
         };
         let signals = Signals::default();
         let (sender, end) = sync_channel(1);

@@ -42,6 +42,7 @@ mod simulated;
 mod audit;
 mod exchange;
 mod flood;
+mod guard;
 mod liars;
 mod panics;
 mod reset;

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tidegate::cluster::{Ended, Failed, Job, Preview, Reset};
 use tidegate::model::{NextOffset, Offset, Value};
+use tidegate::operator::guard::Guard;
 use tidegate::protocol::reset::{InDoubt, Target, Wish};
 use tidegate::status::Board;
 use tidegate::testing::{DatabaseFaults, FaultyDatabase, Link, LogFaults, MemoryLog, Random};
@@ -54,6 +55,7 @@ fn command(world: &World) -> Reset {
         database: Arc::new(database),
         board: Arc::new(Board::new(1)),
         until_end: false,
+        guard: Guard::default(),
     };
     Reset::new(&job).unwrap()
 }

@@ -17,8 +17,11 @@ pub const DEADLINE: Duration = Duration::from_secs(60);
 /// A job and what is its own.
 pub struct Bench {
     pub services: &'static Services,
-    /// Where the job finds Kafka.
+    /// Where the job finds Kafka and the database: the servers, or what a case has put in front of them.
     pub kafka: String,
+    pub db: String,
+    /// `job.key_groups`; 1: everything that the job stores and sends has one order.
+    pub key_groups: u32,
     pub name: String,
     pub schema: String,
     pub input: String,
@@ -48,6 +51,8 @@ impl Bench {
         let bench = Bench {
             services,
             kafka: services.kafka.clone(),
+            db: services.db.clone(),
+            key_groups: 1,
             schema: format!("tidegate_{name}"),
             input: format!("{name}_in"),
             second: None,
@@ -76,15 +81,16 @@ impl Bench {
     }
 
     /// Writes the job file. `database`: further lines of that section; `rest`: the sections `event` and `output`, the
-    /// steps and whatever else. One key group: everything that the job stores and sends has one order.
+    /// steps and whatever else.
     pub fn job(&self, database: &str, rest: &str) {
-        let Bench { kafka, name, schema, input, second, output, dead_letters, account, .. } = self;
+        let Bench {
+            kafka, db, key_groups, name, schema, input, second, output, dead_letters, account, ..
+        } = self;
         let second = second.as_ref().map_or(String::new(), |second| format!(", \"{second}\""));
-        let db = &self.services.db;
         let text = format!(
             r#"[job]
 name = "{name}"
-key_groups = 1
+key_groups = {key_groups}
 
 [source]
 bootstrap_servers = "{kafka}"

@@ -138,6 +138,16 @@ fn a_right_that_is_revoked_halts_the_job() {
 }
 
 #[test]
+fn a_column_that_is_added_changes_nothing() {
+    let turn = turn();
+    let mut running = Running::new(&turn, "added");
+    running.bench.sql().run("ALTER TABLE store ADD COLUMN more INT NOT NULL DEFAULT 7 FIRST, ADD INDEX (k)");
+    running.send();
+    running.stored();
+    running.ends();
+}
+
+#[test]
 fn a_column_that_is_dropped_halts_the_job() {
     let turn = turn();
     let mut running = Running::new(&turn, "column");

@@ -4,6 +4,7 @@ use super::super::instance::How;
 use super::super::world::World;
 use std::sync::Arc;
 use tidegate::cluster::{Ended, Job, Signals, Stepped};
+use tidegate::operator::guard::Guard;
 use tidegate::operator::host::Host;
 use tidegate::status::Board;
 use tidegate::testing::{FaultyDatabase, Link, MemoryLog};
@@ -34,6 +35,7 @@ impl Process {
             database: Arc::new(database),
             board: Arc::clone(&board),
             until_end: how.until_end,
+            guard: Guard::default(),
         };
         let signals = Signals::default();
         let host = Host::simulated(how.seed, Arc::clone(stirred));
