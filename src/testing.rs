@@ -29,6 +29,7 @@ mod partition;
 mod random;
 mod reader;
 mod tables;
+mod waiting;
 mod writer;
 
 pub use broker::{Broker, Committed, Outage};
@@ -41,6 +42,7 @@ pub use log::MemoryLog;
 pub use memory_database::{MemoryDatabase, MemoryStep};
 pub use random::Random;
 pub use tables::{StoredRow, Tables};
+pub use waiting::waiting;
 
 #[cfg(test)]
 mod tests;

@@ -54,6 +54,11 @@ fn header(name: &str, value: &impl ToString) -> (String, Option<Bytes>) {
     (name.to_owned(), Some(Bytes::from(value.to_string())))
 }
 
+/// The rejected record's headers, and Tidegate's own; none: this is no dead letter.
+pub fn split(headers: &Headers) -> Option<(&[(String, Option<Bytes>)], &[(String, Option<Bytes>)])> {
+    headers.split_at_checked(own_from(headers)?)
+}
+
 /// Where Tidegate's own headers begin.
 fn own_from(headers: &Headers) -> Option<usize> {
     headers.iter().rposition(|(name, _)| name == REASON)
