@@ -59,6 +59,11 @@ pub fn split(headers: &Headers) -> Option<(&[(String, Option<Bytes>)], &[(String
     headers.split_at_checked(own_from(headers)?)
 }
 
+/// Whether a record is a marker, and no letter.
+pub fn is_marker(headers: &Headers) -> bool {
+    own_from(headers).is_none() && headers.iter().any(|(name, _)| name == REPLAYED)
+}
+
 /// Where Tidegate's own headers begin.
 fn own_from(headers: &Headers) -> Option<usize> {
     headers.iter().rposition(|(name, _)| name == REASON)

@@ -13,6 +13,8 @@ mod kills;
 mod nights;
 mod recoveries;
 mod refusals;
+mod refusing;
+mod replays;
 mod sizes;
 mod slow;
 mod topics;

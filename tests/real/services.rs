@@ -122,7 +122,9 @@ impl Services {
 fn run_script(dir: &Path, args: &[&str]) -> Result<(), String> {
     let mut command = Command::new(script_path());
     command.args(args).env("TIDEGATE_SERVICES_DIR", dir);
-    for port in ["TIDEGATE_KAFKA_PORT", "TIDEGATE_KAFKA_CONTROLLER_PORT", "TIDEGATE_DB_PORT"] {
+    for port in
+        ["TIDEGATE_KAFKA_PORT", "TIDEGATE_KAFKA_CONTROLLER_PORT", "TIDEGATE_KAFKA_SASL_PORT", "TIDEGATE_DB_PORT"]
+    {
         command.env(port, "auto");
     }
     let output = command.stdin(Stdio::null()).output().map_err(|e| format!("scripts/services: {e}"))?;

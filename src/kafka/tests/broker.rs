@@ -73,6 +73,7 @@ fn command(program: &str, dir: &PathBuf) -> Command {
         .env("TIDEGATE_SERVICES_DIR", dir)
         .env("TIDEGATE_KAFKA_PORT", "auto")
         .env("TIDEGATE_KAFKA_CONTROLLER_PORT", "auto")
+        .env("TIDEGATE_KAFKA_SASL_PORT", "auto")
         .env("TIDEGATE_DB_PORT", "auto");
     command
 }

@@ -272,7 +272,7 @@ fn letters_that_come_meanwhile_wait_for_the_next_time() {
 /// Faults of every kind by seed, and a kill in the middle: given again until it comes through, each letter goes once.
 #[test]
 fn through_faults_and_kills_each_letter_goes_once() {
-    for seed in 0..150 {
+    for seed in 0..25 {
         let mut random = Random::new(seed);
         let broker = broker();
         let expected = letters(&broker, 12 + random.below(30) as i64);
