@@ -113,11 +113,3 @@ kafka_wait() {
   wait_ready kafka 90
   say "kafka answers at 127.0.0.1:$KAFKA_PORT"
 }
-
-# kafka_acls ARGUMENTS: Kafka's own kafka-acls.sh on the instance, as the user who may do everything.
-kafka_acls() {
-  local java
-  java=$(kafka_java) || exit
-  "$java" -cp "$KAFKA_LIBS/*" -Dlog4j2.configurationFile="$HERE/services.d/kafka-log4j2.xml" \
-    org.apache.kafka.tools.AclCommand --bootstrap-server "127.0.0.1:$KAFKA_PORT" "$@"
-}

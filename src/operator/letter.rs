@@ -54,8 +54,11 @@ fn header(name: &str, value: &impl ToString) -> (String, Option<Bytes>) {
     (name.to_owned(), Some(Bytes::from(value.to_string())))
 }
 
+/// Some headers of a record, in their order.
+pub type Part<'a> = &'a [(String, Option<Bytes>)];
+
 /// The rejected record's headers, and Tidegate's own; none: this is no dead letter.
-pub fn split(headers: &Headers) -> Option<(&[(String, Option<Bytes>)], &[(String, Option<Bytes>)])> {
+pub fn split(headers: &Headers) -> Option<(Part<'_>, Part<'_>)> {
     headers.split_at_checked(own_from(headers)?)
 }
 

@@ -3,6 +3,7 @@
 //! stored and sent once, in order, when the broker takes it again.
 
 use super::bench::{Bench, DEADLINE};
+use crate::acls::{self, Kind};
 use crate::kafka;
 use crate::process::Process;
 use crate::services::turn;
@@ -173,4 +174,47 @@ fn an_output_topic_that_is_deleted_and_made_anew_gets_what_was_not_sent() {
     assert_eq!(bench.column("SELECT k FROM store ORDER BY entry"), expected);
     let expected: Vec<_> = (5..sent).map(Running::document).collect();
     assert!(bench.output_texts() == expected, "what was not in the old one, once and in order");
+}
+
+/// A job that comes to Kafka with an account, which may do what this job needs.
+fn with_account(mut bench: Bench) -> Running {
+    let services = bench.services;
+    let own = format!("tidegate-{}", bench.name);
+    for (kind, prefix) in [
+        (Kind::Topic, bench.name.as_str()),
+        (Kind::Topic, &own),
+        (Kind::Group, &own),
+        (Kind::TransactionalId, &bench.name),
+    ] {
+        acls::add(&services.kafka, &acls::all_of(kind, prefix));
+    }
+    bench.kafka.clone_from(&services.kafka_sasl);
+    let client = "[source.client]\n\"security.protocol\" = \"SASL_PLAINTEXT\"\n\"sasl.mechanism\" = \"PLAIN\"\n\
+                  \"sasl.username\" = \"app\"\n\"sasl.password\" = \"app\"";
+    Running::new(bench, client)
+}
+
+#[test]
+fn a_right_that_is_taken_away_for_a_moment_holds_the_job() {
+    let turn = turn();
+    let mut running = with_account(Bench::new(turn.services, "denied", &[TABLE]));
+    let output = running.bench.output.clone();
+    acls::add(&turn.services.kafka, &acls::no_write(&output));
+    running.send();
+    running.says("may not use this topic");
+    acls::remove(&turn.services.kafka, &acls::no_write(&output));
+    running.comes_through();
+    running.ends();
+}
+
+#[test]
+fn a_right_that_is_taken_away_for_good_halts_the_job() {
+    let turn = turn();
+    let mut running = with_account(Bench::new(turn.services, "barred", &[TABLE]));
+    let output = running.bench.output.clone();
+    acls::add(&turn.services.kafka, &acls::no_write(&output));
+    running.send();
+    running.halts(77, &["may not use this topic", "TOPIC_AUTHORIZATION_FAILED"], |bench| {
+        acls::remove(&bench.services.kafka, &acls::no_write(&bench.output));
+    });
 }
