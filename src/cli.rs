@@ -7,6 +7,7 @@
 
 mod args;
 mod check;
+mod dead_letters;
 mod demo;
 mod explain;
 mod incident;
@@ -110,5 +111,6 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, process: &Proces
         Verb::Explain(args) => explain::explain(&args),
         Verb::Offsets(args) => offsets::offsets(&args),
         Verb::Verify(args) => verify::verify(&args),
+        Verb::DeadLetters(args) => dead_letters::dead_letters(&args),
     }
 }

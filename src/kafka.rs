@@ -153,6 +153,20 @@ pub trait Writer: Send {
         progress: &[ProgressRow],
         deadline: Duration,
     ) -> Result<(), LogError>;
+
+    /// The same with records that go to partitions that the caller names, and no progress.
+    fn transact_placed(&mut self, records: &[Placed], deadline: Duration) -> Result<(), LogError>;
+}
+
+/// A record and exactly where it goes, whatever its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The topic.
+    pub topic: String,
+    /// Its partition.
+    pub partition: i32,
+    /// The record.
+    pub record: Record,
 }
 
 /// A position that the consumer group has committed.

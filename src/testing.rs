@@ -31,6 +31,7 @@ mod partition;
 mod random;
 mod reader;
 mod tables;
+mod waiting;
 mod writer;
 
 pub use broker::{Broker, Committed, Outage};
@@ -44,6 +45,7 @@ pub use memory_database::{MemoryDatabase, MemoryStep};
 pub use parked_tables::{KeyRow, ParkedTables};
 pub use random::Random;
 pub use tables::{StoredRow, Tables};
+pub use waiting::waiting;
 
 #[cfg(test)]
 mod tests;

@@ -36,10 +36,15 @@ kafka_properties() {
 process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:$CONTROLLER_PORT
-listeners=PLAINTEXT://127.0.0.1:$KAFKA_PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT
-advertised.listeners=PLAINTEXT://127.0.0.1:$KAFKA_PORT
+listeners=PLAINTEXT://127.0.0.1:$KAFKA_PORT,SASL://127.0.0.1:$SASL_PORT,CONTROLLER://127.0.0.1:$CONTROLLER_PORT
+advertised.listeners=PLAINTEXT://127.0.0.1:$KAFKA_PORT,SASL://127.0.0.1:$SASL_PORT
 controller.listener.names=CONTROLLER
-listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,SASL:SASL_PLAINTEXT,CONTROLLER:PLAINTEXT
+# An account whose rights can be taken away; whoever comes without one may do everything.
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:ANONYMOUS
+sasl.enabled.mechanisms=PLAIN
+listener.name.sasl.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_app="app";
 log.dirs=$DIR/kafka
 # Records carry the timestamps of their events, which may be years old: nothing is ever deleted by age.
 log.retention.ms=-1
@@ -95,6 +100,7 @@ kafka_launch() {
   kafka_fetch
   java=$(kafka_java) || exit
   listens "$KAFKA_PORT" && die "port $KAFKA_PORT is taken: set TIDEGATE_KAFKA_PORT to another one, or to auto"
+  listens "$SASL_PORT" && die "port $SASL_PORT is taken: set TIDEGATE_KAFKA_SASL_PORT to another one, or to auto"
   listens "$CONTROLLER_PORT" && die "port $CONTROLLER_PORT is taken: set TIDEGATE_KAFKA_CONTROLLER_PORT to another one, or to auto"
   kafka_properties >"$DIR/kafka.properties"
   kafka_format "$java"

@@ -1,5 +1,6 @@
 //! Arguments: what can be typed.
 
+use crate::model::Offset;
 use crate::protocol::reset::Target;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -48,6 +49,8 @@ pub(super) enum Verb {
     Offsets(OffsetsArgs),
     /// Finds what is lost, doubled or out of order, from the topics and the ledger; also while the job runs.
     Verify(VerifyArgs),
+    /// Shows what a job has rejected, and sends it back to where it came from.
+    DeadLetters(DeadLettersArgs),
 }
 
 #[derive(Args, Debug)]
@@ -168,4 +171,81 @@ pub(super) struct VerifyArgs {
     /// How much memory to sort in; what is over it goes to a file in TMPDIR, some 80 bytes an event.
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     pub(super) memory: u32,
+}
+
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+pub(super) struct DeadLettersArgs {
+    #[command(subcommand)]
+    pub(super) what: DeadLettersVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DeadLettersVerb {
+    /// One line for each dead letter, and how many there are of which reason. No payload.
+    List {
+        /// The job file.
+        job: PathBuf,
+        #[command(flatten)]
+        filter: LetterFilter,
+        /// Give one JSON object a line; the last one has the totals.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Dead letters in full: the record's headers and its payload.
+    Show {
+        /// The job file.
+        job: PathBuf,
+        #[command(flatten)]
+        filter: LetterFilter,
+        /// Write the payload of the one letter that is meant to this file, as it is.
+        #[arg(long, value_name = "FILE", conflicts_with = "json")]
+        payload_to: Option<PathBuf>,
+        /// Give one JSON object a line.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Sends the records of dead letters back to the partitions that they came from, each once, however often it is asked
+    /// for or killed. Without --execute it only shows what it would do.
+    Replay(ReplayArgs),
+}
+
+/// Which dead letters are meant: those that fit everything that is given; all, where nothing is.
+#[derive(Args, Clone, Debug, Default)]
+pub(super) struct LetterFilter {
+    /// Letters of records with this Kafka key.
+    #[arg(long, value_name = "KEY")]
+    pub(super) key: Option<String>,
+    /// Letters with this reason: its stable code, as `field_type`.
+    #[arg(long, value_name = "CODE")]
+    pub(super) reason: Option<String>,
+    /// The letter of the record that lies there.
+    #[arg(long, value_name = "TOPIC/PARTITION/OFFSET")]
+    pub(super) source: Option<String>,
+    /// The letter that lies there in the dead-letter topic.
+    #[arg(long, value_name = "PARTITION/OFFSET", value_parser = super::dead_letters::letter_at)]
+    pub(super) at: Option<(i32, Offset)>,
+    /// Letters of records with this timestamp or a later one: 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = super::dead_letters::moment)]
+    pub(super) since: Option<i64>,
+    /// Letters of records with a timestamp before this one.
+    #[arg(long, value_name = "TIME", value_parser = super::dead_letters::moment)]
+    pub(super) until: Option<i64>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ReplayArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    #[command(flatten)]
+    pub(super) filter: LetterFilter,
+    /// Replay no more letters than this. Those that were replayed before do not count, nor those that cannot be.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) at_most: Option<u64>,
+    /// Do it. A replay of the same job that runs is ended (76); the job itself is not.
+    #[arg(long)]
+    pub(super) execute: bool,
+    /// Give the result as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
 }

@@ -8,16 +8,16 @@
 //! Not here:  the documents: headers, offsets and the ledger tell everything, so that it can be asked while the job runs
 
 mod compare;
-mod entry;
+pub(super) mod entry;
 mod found;
 mod gather;
 mod horizon;
 mod ledger;
 mod order;
-mod progress;
-mod reading;
+pub(super) mod progress;
+pub(super) mod reading;
 mod report;
-mod sorter;
+pub(super) mod sorter;
 
 #[cfg(test)]
 mod tests;
@@ -48,13 +48,13 @@ use std::sync::Arc;
 
 /// Why a verification came to no verdict.
 #[derive(Debug)]
-struct Failure {
-    text: String,
-    code: u8,
+pub(super) struct Failure {
+    pub(super) text: String,
+    pub(super) code: u8,
 }
 
 impl Failure {
-    fn new(kind: HaltKind, text: String) -> Failure {
+    pub(super) fn new(kind: HaltKind, text: String) -> Failure {
         Failure { text, code: kind.exit_code() }
     }
 }

@@ -133,7 +133,19 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
     let until = if setup.until_end { Some(ends(setup, &from).await?) } else { None };
     let read_past = if setup.watches { read_past(setup, &from).await? } else { Vec::new() };
     let (resets, mark) = (job.resets, group_mark(&job.ledger_id));
-    Ok(Started { claimed, emitted, emitter, from, until, resets, limits, mark, sent_from_outbox, marked })
+    Ok(Started {
+        claimed,
+        emitted,
+        emitter,
+        from,
+        read_past,
+        until,
+        resets,
+        limits,
+        mark,
+        sent_from_outbox,
+        marked,
+    })
 }
 
 fn out_of_order() -> Stopped {

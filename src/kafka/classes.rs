@@ -158,19 +158,19 @@ const TABLE: &[Known] = table! {
         "not every record was delivered"
         => "nothing; where it stays, see that the topics of the job exist";
 
-    Rights [TopicAuthorizationFailed]
+    Rights [TopicAuthorizationFailed seen]
         "the account may not use this topic"
         => "allow Read and Describe on inputs, Write and Describe on what the job sends to, both on the progress topic";
-    Rights [GroupAuthorizationFailed]
+    Rights [GroupAuthorizationFailed seen]
         "the account may not use this consumer group"
         => "allow Read and Describe on the group source.group_id";
     Rights [ClusterAuthorizationFailed]
         "the account may not do this on the cluster"
         => "allow IdempotentWrite (before Kafka 2.8), and Create for the progress topic, or create it";
-    Rights [TransactionalIdAuthorizationFailed]
+    Rights [TransactionalIdAuthorizationFailed seen]
         "the account may not use this transactional id"
         => "allow Write and Describe on the ids that begin with the job's name and a hyphen";
-    Rights [Authentication, SaslAuthenticationFailed]
+    Rights [Authentication seen, SaslAuthenticationFailed]
         "the broker refused the credentials"
         => "see source.client (sasl.*)";
     Rights [UnsupportedSASLMechanism, IllegalSASLState]

@@ -6,7 +6,7 @@
 //!            as that takes: whoever polls it has a thread for it. A log in memory really waits, so that a simulation can
 //!            stop a process, or end it, in the middle of any call
 
-use super::{GroupPosition, Log, LogError, ProgressRow, ReadRecord, Reader, Writer};
+use super::{GroupPosition, Log, LogError, Placed, ProgressRow, ReadRecord, Reader, Writer};
 use crate::model::{NextOffset, Offset, Outgoing, TopicPartition};
 use std::future::Future;
 use std::pin::Pin;
@@ -102,6 +102,9 @@ pub trait AsyncWriter: Send {
         progress: &'a [ProgressRow],
         deadline: Duration,
     ) -> Asked<'a, ()>;
+
+    /// As [`Writer::transact_placed`].
+    fn transact_placed<'a>(&'a mut self, records: &'a [Placed], deadline: Duration) -> Asked<'a, ()>;
 }
 
 /// A log whose calls block, as futures that block.
@@ -216,5 +219,9 @@ impl AsyncWriter for Blocking<Box<dyn Writer>> {
         deadline: Duration,
     ) -> Asked<'a, ()> {
         Box::pin(async move { self.0.transact(outgoing, progress, deadline) })
+    }
+
+    fn transact_placed<'a>(&'a mut self, records: &'a [Placed], deadline: Duration) -> Asked<'a, ()> {
+        Box::pin(async move { self.0.transact_placed(records, deadline) })
     }
 }

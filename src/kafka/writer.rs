@@ -18,8 +18,8 @@ use flags::{Flags, aborted, is_lasting, lost};
 use sending::Sending;
 
 use super::client::{self, ProducerClient, moment_in, remaining};
-use super::{KafkaSetup, LogError, LogErrorClass, ProgressRow, Writer, native, progress};
-use crate::model::Outgoing;
+use super::{KafkaSetup, LogError, LogErrorClass, Placed, ProgressRow, Writer, native, progress};
+use crate::model::{Headers, Outgoing};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
 use rdkafka::producer::{Producer, PurgeConfig};
 use std::sync::Arc;
@@ -93,43 +93,44 @@ impl KafkaWriter {
     fn attempt(
         &self,
         producer: &ProducerClient,
-        outgoing: &[&Outgoing],
-        rows: &[ProgressRow],
+        sendings: &[Sending<'_>],
         until: Instant,
     ) -> Result<(), Trouble> {
         producer
             .begin_transaction()
             .map_err(|error| Trouble::Lost(self.lost(&error, "beginning a transaction")))?;
         producer.context().begin();
-        for (index, record) in outgoing.iter().enumerate() {
-            self.send_outgoing(producer, index, record, until)?;
+        for (index, sending) in sendings.iter().enumerate() {
+            self.send(producer, index, sending, until)?;
         }
-        for (index, row) in rows.iter().enumerate() {
-            self.send_progress(producer, outgoing.len().saturating_add(index), row, until)?;
-        }
-        self.confirm(producer, outgoing, outgoing.len().saturating_add(rows.len()), until)?;
+        self.confirm(producer, sendings, until)?;
         self.commit(producer, until)
     }
 
-    fn send_outgoing(
-        &self,
-        producer: &ProducerClient,
-        index: usize,
-        record: &Outgoing,
-        until: Instant,
-    ) -> Result<(), Trouble> {
-        let Some(sending) = self.sending(record) else {
-            return Err(Trouble::Abort(LogError::of(
-                LogErrorClass::Misconfigured,
-                format!("a record goes to {:?}, but the job names no such topic", record.to),
-            )));
-        };
-        self.send(producer, index, &sending, until)
+    fn run(&self, sendings: &[Sending<'_>], deadline: Duration) -> Result<(), LogError> {
+        if sendings.is_empty() {
+            return Ok(());
+        }
+        let until = moment_in(deadline);
+        let producer = self.producer()?;
+        match self.attempt(producer, sendings, until) {
+            Ok(()) => Ok(()),
+            Err(Trouble::Abort(cause)) => Err(self.abort(producer, cause, until)),
+            Err(Trouble::Lost(error)) => {
+                // Records in the queue of a producer that cannot send may cost a whole core.
+                purge(producer);
+                Err(error)
+            }
+        }
     }
 
-    fn sending<'a>(&'a self, record: &'a Outgoing) -> Option<Sending<'a>> {
-        Some(Sending {
-            topic: self.setup.destination(record.to)?,
+    fn sending<'a>(&'a self, record: &'a Outgoing) -> Result<Sending<'a>, LogError> {
+        let topic = self.setup.destination(record.to).ok_or_else(|| {
+            let text = format!("a record goes to {:?}, but the job names no such topic", record.to);
+            LogError::of(LogErrorClass::Misconfigured, text)
+        })?;
+        Ok(Sending {
+            topic,
             partition: None,
             key: record.key.as_deref(),
             value: record.value.as_deref(),
@@ -140,35 +141,13 @@ impl KafkaWriter {
 
     /// The record that was not delivered, for messages. Too large is said of a whole batch: then it is the largest that
     /// went to the same topic.
-    fn refused(&self, outgoing: &[&Outgoing], index: usize, code: RDKafkaErrorCode) -> String {
-        let mut record = outgoing.get(index).copied();
+    fn refused(sendings: &[Sending<'_>], index: usize, code: RDKafkaErrorCode) -> String {
+        let mut sending = sendings.get(index);
         if LogError::by_code("", code, None).class == LogErrorClass::TooLarge {
-            let beside =
-                outgoing.iter().copied().filter(|other| record.is_some_and(|one| one.to == other.to));
-            record = beside.max_by_key(|other| other.footprint_bytes());
+            let beside = sendings.iter().filter(|other| sending.is_some_and(|one| one.topic == other.topic));
+            sending = beside.max_by_key(|other| other.bytes());
         }
-        let sending = record.and_then(|record| self.sending(record));
-        sending
-            .map_or_else(|| format!("progress to `{}`", self.setup.progress_topic), |sending| sending.name())
-    }
-
-    fn send_progress(
-        &self,
-        producer: &ProducerClient,
-        index: usize,
-        row: &ProgressRow,
-        until: Instant,
-    ) -> Result<(), Trouble> {
-        let (key, value) = progress::encode(row).map_err(Trouble::Abort)?;
-        let sending = Sending {
-            topic: &self.setup.progress_topic,
-            partition: Some(progress::PARTITION),
-            key: Some(key.as_bytes()),
-            value: Some(&value),
-            timestamp_ms: None,
-            headers: &Vec::new(),
-        };
-        self.send(producer, index, &sending, until)
+        sending.map_or_else(|| "a record".to_owned(), Sending::name)
     }
 
     /// Hands one record to librdkafka. A full queue is waited for; any other refusal means that the transaction must
@@ -209,16 +188,16 @@ impl KafkaWriter {
     fn confirm(
         &self,
         producer: &ProducerClient,
-        outgoing: &[&Outgoing],
-        sent: usize,
+        sendings: &[Sending<'_>],
         until: Instant,
     ) -> Result<(), Trouble> {
         let drained = drain(producer, until, true);
         let tally = producer.context().tally();
         if let Some((index, code)) = tally.failure {
-            let doing = format!("delivering {}", self.refused(outgoing, index, code));
+            let doing = format!("delivering {}", Self::refused(sendings, index, code));
             return Err(Self::why(producer, doing, code));
         }
+        let sent = sendings.len();
         if drained && tally.delivered == sent {
             return Ok(());
         }
@@ -308,20 +287,35 @@ impl Writer for KafkaWriter {
         progress: &[ProgressRow],
         deadline: Duration,
     ) -> Result<(), LogError> {
-        if outgoing.is_empty() && progress.is_empty() {
-            return Ok(());
-        }
-        let until = moment_in(deadline);
-        let producer = self.producer()?;
-        match self.attempt(producer, outgoing, progress, until) {
-            Ok(()) => Ok(()),
-            Err(Trouble::Abort(cause)) => Err(self.abort(producer, cause, until)),
-            Err(Trouble::Lost(error)) => {
-                // Records in the queue of a producer that cannot send may cost a whole core.
-                purge(producer);
-                Err(error)
-            }
-        }
+        let rows = progress.iter().map(progress::encode).collect::<Result<Vec<_>, _>>()?;
+        let no_headers = Headers::new();
+        let row = |(key, value)| Sending {
+            topic: &self.setup.progress_topic,
+            partition: Some(progress::PARTITION),
+            key: Some(str::as_bytes(key)),
+            value: Some(value),
+            timestamp_ms: None,
+            headers: &no_headers,
+        };
+        let mut sendings =
+            outgoing.iter().map(|record| self.sending(record)).collect::<Result<Vec<_>, _>>()?;
+        sendings.extend(rows.iter().map(|(key, value)| row((key, value.as_slice()))));
+        self.run(&sendings, deadline)
+    }
+
+    fn transact_placed(&mut self, records: &[Placed], deadline: Duration) -> Result<(), LogError> {
+        let sendings: Vec<Sending<'_>> = records
+            .iter()
+            .map(|Placed { topic, partition, record }| Sending {
+                topic,
+                partition: Some(*partition),
+                key: record.key.as_deref(),
+                value: record.value.as_deref(),
+                timestamp_ms: record.timestamp_ms,
+                headers: &record.headers,
+            })
+            .collect();
+        self.run(&sendings, deadline)
     }
 }
 

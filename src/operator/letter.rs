@@ -54,6 +54,19 @@ fn header(name: &str, value: &impl ToString) -> (String, Option<Bytes>) {
     (name.to_owned(), Some(Bytes::from(value.to_string())))
 }
 
+/// Some headers of a record, in their order.
+pub type Part<'a> = &'a [(String, Option<Bytes>)];
+
+/// The rejected record's headers, and Tidegate's own; none: this is no dead letter.
+pub fn split(headers: &Headers) -> Option<(Part<'_>, Part<'_>)> {
+    headers.split_at_checked(own_from(headers)?)
+}
+
+/// Whether a record is a marker, and no letter.
+pub fn is_marker(headers: &Headers) -> bool {
+    own_from(headers).is_none() && headers.iter().any(|(name, _)| name == REPLAYED)
+}
+
 /// Where Tidegate's own headers begin.
 fn own_from(headers: &Headers) -> Option<usize> {
     headers.iter().rposition(|(name, _)| name == REASON)

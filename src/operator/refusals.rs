@@ -34,6 +34,11 @@ impl Refusals {
         (self.times >= TIMES && refused_for >= STAYS_FOR).then_some(refused_for)
     }
 
+    /// The last answer was a refusal.
+    pub fn goes_on(&self) -> bool {
+        self.since.is_some()
+    }
+
     /// It gave another answer.
     pub fn end(&mut self) {
         *self = Refusals::default();

@@ -6,7 +6,7 @@
 //! Fails:     fenced where the id was initialised again; with the faults of the log
 
 use super::log::{MemoryLog, failed, record_of};
-use crate::kafka::{Asked, AsyncWriter, LogError, LogErrorClass, ProgressRow};
+use crate::kafka::{Asked, AsyncWriter, LogError, LogErrorClass, Placed, ProgressRow};
 use crate::model::{Destination, Outgoing, Record};
 use bytes::Bytes;
 use siphasher::sip::SipHasher13;
@@ -18,6 +18,13 @@ pub(super) struct MemoryWriter {
     log: MemoryLog,
     id: String,
     epoch: u32,
+}
+
+/// What a transaction is made of.
+enum What<'a> {
+    Outgoing(&'a Outgoing),
+    Placed(&'a Placed),
+    Row(&'a ProgressRow),
 }
 
 impl MemoryWriter {
@@ -55,24 +62,32 @@ impl MemoryWriter {
         failed(LogErrorClass::Outage, format!("`{}`: no answer", self.id))
     }
 
-    async fn send_all(&self, outgoing: &[&Outgoing], progress: &[ProgressRow]) -> Result<(), LogError> {
+    fn placed(&self, record: &Outgoing) -> Result<Placed, LogError> {
         let setup = &self.log.setup;
-        for record in outgoing {
-            let topic = match record.to {
-                Destination::Output => setup.output_topic.as_deref(),
-                Destination::DeadLetter => setup.dead_letter_topic.as_deref(),
-            };
-            let topic =
-                topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;
-            let limit = self.log.broker.record_limit(topic);
-            if limit.is_some_and(|limit| record.batch_bytes() > limit) {
-                return Err(self.too_large(topic, record.batch_bytes()));
-            }
-            let count = self.log.broker.lock().partition_count(topic).unwrap_or(1);
-            self.send(topic, partition_of(record.key.as_ref(), count), copy(record)).await?;
+        let topic = match record.to {
+            Destination::Output => setup.output_topic.clone(),
+            Destination::DeadLetter => setup.dead_letter_topic.clone(),
+        };
+        let topic = topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;
+        let limit = self.log.broker.record_limit(&topic);
+        if limit.is_some_and(|limit| record.batch_bytes() > limit) {
+            return Err(self.too_large(&topic, record.batch_bytes()));
         }
-        for row in progress {
-            self.send(&setup.progress_topic, 0, record_of(row)).await?;
+        let count = self.log.broker.lock().partition_count(&topic).unwrap_or(1);
+        Ok(Placed { topic, partition: partition_of(record.key.as_ref(), count), record: copy(record) })
+    }
+
+    async fn send_all(&self, records: &[What<'_>]) -> Result<(), LogError> {
+        for what in records {
+            let Placed { topic, partition, record } = match what {
+                What::Outgoing(record) => self.placed(record)?,
+                What::Placed(placed) => (*placed).clone(),
+                What::Row(row) => {
+                    let topic = self.log.setup.progress_topic.clone();
+                    Placed { topic, partition: 0, record: record_of(row) }
+                }
+            };
+            self.send(&topic, partition, record).await?;
         }
         Ok(())
     }
@@ -85,16 +100,11 @@ impl MemoryWriter {
 }
 
 impl MemoryWriter {
-    async fn run(
-        &mut self,
-        outgoing: &[&Outgoing],
-        progress: &[ProgressRow],
-        deadline: Duration,
-    ) -> Result<(), LogError> {
+    async fn run(&mut self, records: &[What<'_>], deadline: Duration) -> Result<(), LogError> {
         let until = Instant::now() + deadline;
         let (link, faults) = (&self.log.link, self.log.faults);
         self.log.enter("beginning a transaction", deadline).await?;
-        if let Err(error) = self.send_all(outgoing, progress).await {
+        if let Err(error) = self.send_all(records).await {
             if error.class == LogErrorClass::TooLarge {
                 self.end(false).await?;
             }
@@ -113,9 +123,13 @@ impl MemoryWriter {
             return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
         }
         self.end(true).await?;
-        let rows: Vec<String> = progress.iter().map(|row| format!("{}:{}", row.group, row.batch)).collect();
-        let (id, epoch) = (&self.id, self.epoch);
-        link.say(&format!("{id} epoch {epoch}: sent {} records, [{}]", outgoing.len(), rows.join(" ")));
+        let row = |what: &What<'_>| match what {
+            What::Row(row) => Some(format!("{}:{}", row.group, row.batch)),
+            _ => None,
+        };
+        let rows: Vec<String> = records.iter().filter_map(row).collect();
+        let (id, epoch, sent) = (&self.id, self.epoch, records.len() - rows.len());
+        link.say(&format!("{id} epoch {epoch}: sent {sent} records, [{}]", rows.join(" ")));
         self.log.pass("committing a transaction").await?;
         if self.log.broker.tells_abort() {
             return Err(failed(LogErrorClass::Aborted, "the transaction was aborted"));
@@ -134,7 +148,14 @@ impl AsyncWriter for MemoryWriter {
         progress: &'a [ProgressRow],
         deadline: Duration,
     ) -> Asked<'a, ()> {
-        Box::pin(self.run(outgoing, progress, deadline))
+        let outgoing = outgoing.iter().map(|record| What::Outgoing(record));
+        let all: Vec<What<'a>> = outgoing.chain(progress.iter().map(What::Row)).collect();
+        Box::pin(async move { self.run(&all, deadline).await })
+    }
+
+    fn transact_placed<'a>(&'a mut self, records: &'a [Placed], deadline: Duration) -> Asked<'a, ()> {
+        let all: Vec<What<'a>> = records.iter().map(What::Placed).collect();
+        Box::pin(async move { self.run(&all, deadline).await })
     }
 }
 

@@ -19,6 +19,7 @@
 #![allow(unreachable_pub, reason = "nobody outside uses a test binary")]
 
 // The servers, and how to reach them.
+mod acls;
 mod kafka;
 mod services;
 mod sql;

@@ -112,6 +112,11 @@ impl Process {
         }
     }
 
+    /// Whether it has come to its end.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("the child is ours").is_some()
+    }
+
     /// The name of its log in the job's folder.
     pub fn log_name(&self) -> String {
         self.log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

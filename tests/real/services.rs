@@ -31,6 +31,8 @@ pub struct Services {
     dir: PathBuf,
     /// `host:port`
     pub kafka: String,
+    /// The same broker for the account `app` with the password `app`, which may do what ACLs allow it.
+    pub kafka_sasl: String,
     /// `127.0.0.1:port`
     pub db: String,
     _keeper: Option<Child>,
@@ -95,6 +97,7 @@ impl Services {
         Services {
             dir: dir.to_owned(),
             kafka: env["TIDEGATE_KAFKA"].to_owned(),
+            kafka_sasl: format!("127.0.0.1:{}", env["TIDEGATE_KAFKA_SASL_PORT"]),
             db: format!("127.0.0.1:{}", env["TIDEGATE_DB_PORT"]),
             _keeper: keeper,
         }
@@ -122,7 +125,12 @@ impl Services {
 fn run_script(dir: &Path, args: &[&str]) -> Result<(), String> {
     let mut command = Command::new(script_path());
     command.args(args).env("TIDEGATE_SERVICES_DIR", dir);
-    for port in ["TIDEGATE_KAFKA_PORT", "TIDEGATE_KAFKA_CONTROLLER_PORT", "TIDEGATE_DB_PORT"] {
+    for port in [
+        "TIDEGATE_KAFKA_PORT",
+        "TIDEGATE_KAFKA_CONTROLLER_PORT",
+        "TIDEGATE_KAFKA_SASL_PORT",
+        "TIDEGATE_DB_PORT",
+    ] {
         command.env(port, "auto");
     }
     let output = command.stdin(Stdio::null()).output().map_err(|e| format!("scripts/services: {e}"))?;

@@ -58,7 +58,7 @@ const CLASSES: [(Class, &str, &str, &str); 9] = [
     (
         Class::Database(ErrorClass::Rights),
         "the account may not do this",
-        "halts as soon as it meets it, at a start or with the first event that needs what is missing (`check` finds that before). Where it is not let in at all, after 10 s of nothing else",
+        "halts as soon as it meets it, at a start or with the first event that needs what is missing (`check` finds that before). Where it is not let in at all, or may not send to Kafka any more, after 10 s of nothing else",
         "77",
     ),
     (

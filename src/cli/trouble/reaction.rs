@@ -42,7 +42,16 @@ pub(in crate::cli) fn reaction(spec: &JobSpec, class: Class) -> Reaction {
         Class::Database(ErrorClass::Misconfigured) | Class::Log(LogErrorClass::Misconfigured) => {
             refusal(HaltKind::Misconfigured)
         }
-        Class::Database(ErrorClass::Rights) | Class::Log(LogErrorClass::Rights) => refusal(HaltKind::Rights),
+        Class::Database(ErrorClass::Rights) => refusal(HaltKind::Rights),
+        Class::Log(LogErrorClass::Rights) => halts(
+            HaltKind::Rights,
+            format!(
+                "halts: at a start, or where it may not read a topic, at once; where it may not send any more, or is not let in at \
+                 all, after {} s of nothing else, and goes on by itself where that passes. Nothing is lost: the next start goes on \
+                 there",
+                STAYS_FOR.as_secs()
+            ),
+        ),
         Class::Log(LogErrorClass::Aborted) => Reaction {
             text: "sends the same transaction again: at once, then with pauses of up to 1 s".to_owned(),
             exit: None,

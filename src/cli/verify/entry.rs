@@ -7,24 +7,24 @@
 use crate::model::{Coordinates, Destination, Offset, TopicPartition};
 
 /// Length of [`Outcome::to_bytes`].
-pub(super) const OUTCOME_BYTES: usize = 31;
+pub(in crate::cli) const OUTCOME_BYTES: usize = 31;
 /// Length of [`Placed::to_bytes`].
-pub(super) const PLACED_BYTES: usize = 46;
+pub(in crate::cli) const PLACED_BYTES: usize = 46;
 
 /// Where a sent record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SentAt {
+pub(in crate::cli) struct SentAt {
     /// Which of the two topics.
-    pub(super) to: Destination,
+    pub(in crate::cli) to: Destination,
     /// Its partition.
-    pub(super) partition: i32,
+    pub(in crate::cli) partition: i32,
     /// Its offset.
-    pub(super) offset: Offset,
+    pub(in crate::cli) offset: Offset,
 }
 
 /// Where an event's outcome lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(in crate::cli) enum Lies {
     /// In a topic.
     Sent(SentAt),
     /// In the ledger: it waits there.
@@ -35,31 +35,31 @@ pub(super) enum Lies {
 
 /// An outcome: what it came from and where it lies. Sorts in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Outcome {
+pub(in crate::cli) struct Outcome {
     /// What its header, or the ledger's row, says.
-    pub(super) source: Coordinates,
+    pub(in crate::cli) source: Coordinates,
     /// Where it lies.
-    pub(super) lies: Lies,
+    pub(in crate::cli) lies: Lies,
 }
 
 /// An output whose key is known. Sorts by key, input partition, output partition and output offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Placed {
+pub(in crate::cli) struct Placed {
     /// Of the ordering key, 128 bits: two keys that share it will not be met.
-    pub(super) key_hash: [u8; 16],
+    pub(in crate::cli) key_hash: [u8; 16],
     /// What it came from.
-    pub(super) source: Coordinates,
+    pub(in crate::cli) source: Coordinates,
     /// Its partition in the output topic.
-    pub(super) partition: i32,
+    pub(in crate::cli) partition: i32,
     /// Its offset there.
-    pub(super) offset: Offset,
+    pub(in crate::cli) offset: Offset,
 }
 
 /// Of an outcome that lies in no topic.
 const NOWHERE: SentAt = SentAt { to: Destination::Output, partition: 0, offset: Offset(0) };
 
 impl Outcome {
-    pub(super) fn to_bytes(self) -> [u8; OUTCOME_BYTES] {
+    pub(in crate::cli) fn to_bytes(self) -> [u8; OUTCOME_BYTES] {
         let Coordinates { at, offset, index } = self.source;
         let (lies, place) = match self.lies {
             Lies::Sent(place) if place.to == Destination::Output => (0_u8, place),
@@ -78,7 +78,7 @@ impl Outcome {
             .bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8; OUTCOME_BYTES]) -> Outcome {
+    pub(in crate::cli) fn from_bytes(bytes: &[u8; OUTCOME_BYTES]) -> Outcome {
         let mut get = Get(bytes);
         let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
         let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
@@ -96,7 +96,7 @@ impl Outcome {
 }
 
 impl Placed {
-    pub(super) fn to_bytes(self) -> [u8; PLACED_BYTES] {
+    pub(in crate::cli) fn to_bytes(self) -> [u8; PLACED_BYTES] {
         let Coordinates { at, offset, index } = self.source;
         Put::default()
             .put(self.key_hash)
@@ -109,7 +109,7 @@ impl Placed {
             .bytes
     }
 
-    pub(super) fn from_bytes(bytes: &[u8; PLACED_BYTES]) -> Placed {
+    pub(in crate::cli) fn from_bytes(bytes: &[u8; PLACED_BYTES]) -> Placed {
         let mut get = Get(bytes);
         let key_hash = get.get();
         let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };

@@ -10,6 +10,7 @@ use super::entry::{Lies, OUTCOME_BYTES, Outcome, SentAt};
 use super::horizon::Horizon;
 use super::sorter::{SortError, Sorter};
 use crate::model::{Coordinates, Destination, Headers};
+use crate::operator::letter;
 
 /// Takes sent records.
 pub(super) struct Gather {
@@ -51,6 +52,10 @@ impl Gather {
 
     /// A sent record.
     pub(super) fn take(&mut self, at: SentAt, headers: &Headers) -> Result<(), SortError> {
+        // What was replayed is a record of the input, and judged there.
+        if at.to == Destination::DeadLetter && letter::is_marker(headers) {
+            return Ok(());
+        }
         match at.to {
             Destination::Output => self.gathered.outputs += 1,
             Destination::DeadLetter => self.gathered.dead_letters += 1,
@@ -92,6 +97,24 @@ fn last<'a>(headers: &'a Headers, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use bytes::Bytes;
+
+    #[test]
+    fn a_marker_of_a_replay_is_nothing_that_was_sent() {
+        let folder = std::env::temp_dir();
+        let horizon = Horizon::new(false, 1);
+        let mut gather = Gather::new("job", &["in".to_owned()], Sorter::new(1 << 10, &folder), horizon);
+        let header = |name: &str, value: &'static str| (name.to_owned(), Some(Bytes::from(value)));
+        let at = SentAt { to: Destination::DeadLetter, partition: 0, offset: crate::model::Offset(0) };
+        let marker = vec![header("tidegate-replayed", "0/7"), header("tidegate-job", "job")];
+        gather.take(at, &marker).unwrap();
+        // A record that had such a header and was rejected is a letter.
+        let letter = [("tidegate-reason", "limit"), ("tidegate-source", "in/0/3"), ("tidegate-job", "job")];
+        let letter: Headers =
+            marker.into_iter().chain(letter.map(|(name, value)| header(name, value))).collect();
+        gather.take(at, &letter).unwrap();
+        let gathered = gather.finish();
+        assert_eq!((gathered.dead_letters, gathered.foreign), (1, 0));
+    }
 
     #[test]
     fn the_last_header_of_a_name_counts() {

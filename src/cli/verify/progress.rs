@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const PERIOD: Duration = Duration::from_millis(200);
 
 /// Shows until it is dropped.
-pub(super) struct Progress {
+pub(in crate::cli) struct Progress {
     shown: bool,
     doing: String,
     done: u64,
@@ -20,20 +20,20 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new() -> Progress {
+    pub(in crate::cli) fn new() -> Progress {
         let now = Instant::now();
         let shown = std::io::stderr().is_terminal();
         Progress { shown, doing: String::new(), done: 0, of: 0, started: now, last: now }
     }
 
     /// Begins a step of about so many records.
-    pub(super) fn begin(&mut self, doing: impl Into<String>, of: u64) {
+    pub(in crate::cli) fn begin(&mut self, doing: impl Into<String>, of: u64) {
         (self.doing, self.done, self.of, self.started) = (doing.into(), 0, of, Instant::now());
         self.show();
     }
 
     /// One record more.
-    pub(super) fn step(&mut self) {
+    pub(in crate::cli) fn step(&mut self) {
         self.done += 1;
         // A clock is not asked for each record.
         if self.done.is_multiple_of(256) && self.last.elapsed() >= PERIOD {

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// For one question.
-pub(super) const DEADLINE: Duration = Duration::from_secs(10);
+pub(in crate::cli) const DEADLINE: Duration = Duration::from_secs(10);
 
 /// For nothing at all to come: longer than the broker leaves a transaction open, if the user set no other time-out.
 const PATIENCE: Duration = Duration::from_secs(75);
@@ -24,19 +24,21 @@ const BYTES_MAX: usize = 4 << 20;
 const WAIT: Duration = Duration::from_millis(100);
 
 /// Takes a record.
-pub(super) type Take<'a> = dyn FnMut(ReadRecord) -> Result<(), Failure> + 'a;
+pub(in crate::cli) type Take<'a> = dyn FnMut(ReadRecord) -> Result<(), Failure> + 'a;
 
 /// Reads all partitions to where they end now. The end is the high watermark: a transaction that is confirmed may not be
-/// visible yet, so that the last stable offset would come too early.
-pub(super) fn to_the_ends(
+/// visible yet, so that the last stable offset would come too early. Gives the ends.
+pub(in crate::cli) fn to_the_ends(
     log: &dyn Log,
     from: &[(TopicPartition, NextOffset)],
     take: &mut Take<'_>,
-) -> Result<(), Failure> {
+) -> Result<BTreeMap<TopicPartition, NextOffset>, Failure> {
     let mut reader = log.reader(from).map_err(|error| failed(&error))?;
     let mut ends: BTreeMap<TopicPartition, NextOffset> = BTreeMap::new();
     let mut open: Vec<TopicPartition> = from.iter().map(|(at, _)| *at).collect();
     let mut patience = Patience::new();
+    // A client that has lost its connection may give records once more.
+    let mut taken: BTreeMap<TopicPartition, Offset> = BTreeMap::new();
     while !open.is_empty() {
         let records = patience.read(reader.as_mut())?;
         for at in &open {
@@ -45,7 +47,9 @@ pub(super) fn to_the_ends(
             }
         }
         for record in records {
-            if ends.get(&record.at).is_none_or(|end| record.offset.0 < end.0) {
+            let is_new = taken.get(&record.at).is_none_or(|last| record.offset > *last);
+            if is_new && ends.get(&record.at).is_none_or(|end| record.offset.0 < end.0) {
+                taken.insert(record.at, record.offset);
                 take(record)?;
             }
         }
@@ -54,11 +58,11 @@ pub(super) fn to_the_ends(
         open.retain(|at| reached(*at) != Some(true));
         patience.moved(open.len() < before);
     }
-    Ok(())
+    Ok(ends)
 }
 
 /// Reads one partition up to a position.
-pub(super) fn up_to(
+pub(in crate::cli) fn up_to(
     log: &dyn Log,
     at: TopicPartition,
     from: NextOffset,
@@ -70,11 +74,16 @@ pub(super) fn up_to(
     }
     let mut reader = log.reader(&[(at, from)]).map_err(|error| failed(&error))?;
     let mut patience = Patience::new();
+    let mut next = from;
     loop {
         for record in patience.read(reader.as_mut())? {
             if record.offset.0 >= until.0 {
                 return Ok(());
             }
+            if record.offset.0 < next.0 {
+                continue;
+            }
+            next = record.offset.next();
             take(record)?;
         }
         if reader.position(at).is_some_and(|position| position >= until) {
@@ -84,7 +93,7 @@ pub(super) fn up_to(
 }
 
 /// The record at this offset, if it is there.
-pub(super) fn at_offset(
+pub(in crate::cli) fn at_offset(
     log: &dyn Log,
     at: TopicPartition,
     offset: Offset,
@@ -98,7 +107,7 @@ pub(super) fn at_offset(
 }
 
 /// What an error of the log ends a verification with.
-pub(super) fn failed(error: &LogError) -> Failure {
+pub(in crate::cli) fn failed(error: &LogError) -> Failure {
     let kind = match error.class {
         LogErrorClass::Rights => HaltKind::Rights,
         LogErrorClass::Misconfigured | LogErrorClass::TooLarge => HaltKind::Misconfigured,

@@ -25,13 +25,13 @@ const PIECE_BYTES_MIN: usize = 4 << 10;
 /// The disk could not keep what memory had no room for.
 #[derive(Debug, thiserror::Error)]
 #[error("a file to sort in, in {}: {source}; TMPDIR may name another folder, --memory more memory", folder.display())]
-pub(super) struct SortError {
+pub(in crate::cli) struct SortError {
     folder: PathBuf,
     source: std::io::Error,
 }
 
 /// Takes records.
-pub(super) struct Sorter<const N: usize> {
+pub(in crate::cli) struct Sorter<const N: usize> {
     folder: PathBuf,
     memory_bytes: usize,
     buffer: Vec<[u8; N]>,
@@ -47,7 +47,7 @@ struct Spilled {
 
 impl<const N: usize> Sorter<N> {
     /// Sorts in so much memory, and beyond it in a file in this folder.
-    pub(super) fn new(memory_bytes: usize, folder: &Path) -> Sorter<N> {
+    pub(in crate::cli) fn new(memory_bytes: usize, folder: &Path) -> Sorter<N> {
         let buffer_records_max = memory_bytes.checked_div(N).unwrap_or(0).max(1);
         Sorter {
             folder: folder.to_owned(),
@@ -59,7 +59,7 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// Takes a record.
-    pub(super) fn push(&mut self, record: [u8; N]) -> Result<(), SortError> {
+    pub(in crate::cli) fn push(&mut self, record: [u8; N]) -> Result<(), SortError> {
         if self.buffer.len() >= self.buffer_records_max {
             self.spill()?;
         }
@@ -72,7 +72,7 @@ impl<const N: usize> Sorter<N> {
     }
 
     /// All records, rising.
-    pub(super) fn finish(mut self) -> Result<Sorted<N>, SortError> {
+    pub(in crate::cli) fn finish(mut self) -> Result<Sorted<N>, SortError> {
         if self.spilled.is_some() {
             self.spill()?;
         }
@@ -134,7 +134,7 @@ fn nameless(folder: &Path) -> std::io::Result<File> {
 }
 
 /// Gives records, rising.
-pub(super) enum Sorted<const N: usize> {
+pub(in crate::cli) enum Sorted<const N: usize> {
     /// All of them fitted.
     Memory(std::vec::IntoIter<[u8; N]>),
     /// From the file.
@@ -142,7 +142,7 @@ pub(super) enum Sorted<const N: usize> {
 }
 
 /// The runs of the file, and the first record of each that is not given yet.
-pub(super) struct Merge<const N: usize> {
+pub(in crate::cli) struct Merge<const N: usize> {
     file: File,
     folder: PathBuf,
     runs: Vec<Run>,
@@ -159,7 +159,7 @@ struct Run {
 
 impl<const N: usize> Sorted<N> {
     /// The next record.
-    pub(super) fn next(&mut self) -> Result<Option<[u8; N]>, SortError> {
+    pub(in crate::cli) fn next(&mut self) -> Result<Option<[u8; N]>, SortError> {
         match self {
             Sorted::Memory(records) => Ok(records.next()),
             Sorted::Merge(merge) => merge.next(),

@@ -7,20 +7,31 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The broker that the tests of this run share.
 pub(super) fn shared() -> String {
-    static SHARED: OnceLock<(String, Option<OwnBroker>)> = OnceLock::new();
-    let (address, _kept) = SHARED.get_or_init(|| match std::env::var("TIDEGATE_KAFKA") {
-        Ok(given) if !given.is_empty() => (given, None),
-        _ => {
+    addresses().0
+}
+
+/// The same broker for the account `app` with the password `app`, which may do nothing that no ACL allows.
+pub(super) fn shared_for_accounts() -> String {
+    addresses().1
+}
+
+fn addresses() -> (String, String) {
+    static SHARED: OnceLock<(String, String, Option<OwnBroker>)> = OnceLock::new();
+    let given = |name| std::env::var(name).ok().filter(|given| !given.is_empty());
+    let (open, accounts, _kept) = SHARED.get_or_init(|| match given("TIDEGATE_KAFKA") {
+        Some(open) => (open, given("TIDEGATE_KAFKA_SASL").unwrap_or_default(), None),
+        None => {
             let broker = OwnBroker::start();
-            (broker.address.clone(), Some(broker))
+            (broker.address.clone(), broker.for_accounts.clone(), Some(broker))
         }
     });
-    address.clone()
+    (open.clone(), accounts.clone())
 }
 
 /// A broker that belongs to one test, which may freeze and kill it.
 pub(super) struct OwnBroker {
     pub(super) address: String,
+    for_accounts: String,
     dir: PathBuf,
     /// Waits for the end of its input, which comes with the end of this process or of this value, however they end.
     undertaker: Child,
@@ -34,9 +45,10 @@ impl OwnBroker {
         let undertaker = undertaker(&dir);
         services(&dir, &["kafka", "start"]);
         let env = std::fs::read_to_string(dir.join("env")).expect("scripts/services writes a file `env`");
-        let address = env.lines().find_map(|line| line.strip_prefix("TIDEGATE_KAFKA="));
-        let address = address.expect("`env` names TIDEGATE_KAFKA").to_owned();
-        OwnBroker { address, dir, undertaker }
+        let named =
+            |name| env.lines().find_map(|line| line.strip_prefix(name)).expect("`env` names it").to_owned();
+        let (address, for_accounts) = (named("TIDEGATE_KAFKA="), named("TIDEGATE_KAFKA_SASL="));
+        OwnBroker { address, for_accounts, dir, undertaker }
     }
 
     pub(super) fn freeze(&self) {
@@ -73,6 +85,7 @@ fn command(program: &str, dir: &PathBuf) -> Command {
         .env("TIDEGATE_SERVICES_DIR", dir)
         .env("TIDEGATE_KAFKA_PORT", "auto")
         .env("TIDEGATE_KAFKA_CONTROLLER_PORT", "auto")
+        .env("TIDEGATE_KAFKA_SASL_PORT", "auto")
         .env("TIDEGATE_DB_PORT", "auto");
     command
 }

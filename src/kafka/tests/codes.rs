@@ -1,7 +1,7 @@
 //! Codes of the table, provoked on a real broker.
 
 use super::super::{LogError, LogErrorClass, classes, client};
-use super::broker::shared;
+use super::broker::{shared, shared_for_accounts};
 use super::support::{SOON, at, create_topic, eventually, from_start, job, output, set_topic, setup};
 use crate::job::Secret;
 use crate::model::{NextOffset, Outgoing};
@@ -84,6 +84,32 @@ fn brokers_that_do_not_answer() {
     let log = super::super::open(setup(&address));
     let closed = log.probe(Duration::from_secs(2)).unwrap_err();
     met(&closed, "_TRANSPORT", LogErrorClass::Outage);
+}
+
+#[test]
+fn accounts_that_may_not() {
+    let (mut setup, _) = job(&shared(), 1);
+    setup.bootstrap_servers = shared_for_accounts();
+    assert!(!setup.bootstrap_servers.is_empty(), "TIDEGATE_KAFKA is given, and TIDEGATE_KAFKA_SASL is not");
+    let mut set = |option: &str, value: &str| {
+        setup.client.insert(option.to_owned(), Secret(value.to_owned()));
+    };
+    set("security.protocol", "SASL_PLAINTEXT");
+    set("sasl.mechanism", "PLAIN");
+    set("sasl.username", "app");
+    set("sasl.password", "nonsense");
+    let refused = super::super::open(setup.clone()).probe(SOON).unwrap_err();
+    met(&refused, "_AUTHENTICATION", LogErrorClass::Rights);
+    setup.client.insert("sasl.password".to_owned(), Secret("app".to_owned()));
+    let log = super::super::open(setup.clone());
+    let refused = log.partition_counts(&setup.topics, SOON).unwrap_err();
+    met(&refused, "TOPIC_AUTHORIZATION_FAILED", LogErrorClass::Rights);
+    let refused = log.writer("w-barred", SOON).err().expect("no rule allows it");
+    met(&refused, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED", LogErrorClass::Rights);
+    let refused = log.group_positions(&[at(0)], SOON).unwrap_err();
+    met(&refused, "GROUP_AUTHORIZATION_FAILED", LogErrorClass::Rights);
+    // Whoever may not ask how large records may be goes on without knowing.
+    assert_eq!(log.record_limits(&setup.topics, SOON).unwrap(), [Some(setup.record_bytes_max)]);
 }
 
 /// What an administrator's question comes back with has its class, too.

@@ -19,6 +19,13 @@ pub(super) struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// Bytes of key, value and headers.
+    pub(super) fn bytes(&self) -> usize {
+        let len = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
+        let header = |(name, value): &(String, Option<bytes::Bytes>)| name.len() + len(value.as_deref());
+        len(self.key) + len(self.value) + self.headers.iter().map(header).sum::<usize>()
+    }
+
     /// What it is, for messages: its size, where it goes, and the record that it came from.
     pub(super) fn name(&self) -> String {
         let bytes = self.value.map_or(0, <[u8]>::len);

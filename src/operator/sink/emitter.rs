@@ -93,12 +93,15 @@ async fn serve(
     let EmitterSetup { log, writer, transactional_id, ledger_id, groups } = setup;
     let mut writer = Some(writer);
     let mut refusals = Refusals::default();
+    // Apart from those of initialisations: a right on a topic may be gone while the id is taken over without trouble.
+    let mut sending = Refusals::default();
     while let Some(command) = commands.recv().await {
         let question = prober.ask();
         let report = match command {
             Command::Emit { batches, aborted } => {
-                tokio::time::sleep(pause(aborted)).await;
-                emit(&mut writer, batches, &ledger_id).await
+                let refused = if sending.goes_on() { REFUSED_PAUSE } else { Duration::ZERO };
+                tokio::time::sleep(pause(aborted).max(refused)).await;
+                emit(&mut writer, batches, &ledger_id, &mut sending).await
             }
             Command::Rebuild => {
                 writer = None;
@@ -117,6 +120,9 @@ async fn serve(
     }
 }
 
+/// The wait before something is sent again that the account was not allowed to send.
+const REFUSED_PAUSE: Duration = Duration::from_secs(1);
+
 /// The wait before a transaction that was aborted is sent again: nothing at first (the one after a refused record
 /// fails once more by design of the client), then up to a second.
 fn pause(aborted: u32) -> Duration {
@@ -130,11 +136,19 @@ async fn emit(
     writer: &mut Option<Box<dyn AsyncWriter>>,
     batches: Arc<Vec<StoredBatch>>,
     ledger_id: &str,
+    refusals: &mut Refusals,
 ) -> Report {
     let outgoing: Vec<_> = batches.iter().flat_map(|batch| &batch.outputs.records).collect();
     let result = match writer {
         Some(writer) => writer.transact(&outgoing, &progress_of(&batches, ledger_id), DEADLINE).await,
         None => return Report::Lost { said: "there is no producer".to_owned() },
+    };
+    let refused = matches!(&result, Err(error) if error.class == LogErrorClass::Rights);
+    let stays = if refused {
+        refusals.again().is_some()
+    } else {
+        refusals.end();
+        false
     };
     let Err(error) = result else { return Report::Committed { batches } };
     if error.class == LogErrorClass::Aborted {
@@ -144,6 +158,8 @@ async fn emit(
     *writer = None;
     match error.class {
         LogErrorClass::Fenced => Report::Fenced,
+        // Rights are changed by hand, and mistakes with them are put right by hand.
+        LogErrorClass::Rights if !stays => Report::Lost { said: error.message },
         _ => trouble(error, |said| Report::Lost { said }),
     }
 }

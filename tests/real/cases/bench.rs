@@ -118,6 +118,11 @@ dead_letter_topic = "{dead_letters}"
         start(self.dir.path(), args)
     }
 
+    /// What a command left in a file beside the job's.
+    pub fn file(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.dir.path().join(name)).expect("the file is there")
+    }
+
     /// Starts the job.
     pub fn run(&self) -> Process {
         start(self.dir.path(), &["run", "job.toml"])
