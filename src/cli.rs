@@ -15,6 +15,7 @@ mod load;
 mod logging;
 mod offsets;
 mod out;
+mod parked;
 mod progress;
 mod run;
 mod signals;
@@ -94,6 +95,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, process: &Proces
         Verb::Demo(args) => demo::demo(&args, process),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Offsets(args) => offsets::offsets(&args),
+        Verb::Parked(args) => parked::parked(&args),
         Verb::Verify(args) => verify::verify(&args),
     }
 }

@@ -44,6 +44,7 @@ mod exchange;
 mod flood;
 mod liars;
 mod panics;
+mod parked;
 mod reset;
 mod seeds;
 mod start;
