@@ -342,7 +342,11 @@ fn a_retry_goes_through_or_is_refused_again() {
     assert!(refused.out.contains(says), "{}", refused.out);
     drop(running);
     let again = &job.json("list", &["--events"])[0];
-    assert_eq!((&again["reason"], &again["tries"]), (&"server_1048".into(), &2.into()), "once by the first mark");
+    assert_eq!(
+        (&again["reason"], &again["tries"]),
+        (&"server_1048".into(), &2.into()),
+        "once by the first mark"
+    );
 
     let _running = Running::start(&job, |_| true);
     let through = job.run("retry", &["--key", "K-1", "--execute", "--wait"]);

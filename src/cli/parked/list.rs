@@ -12,6 +12,9 @@ use crate::cli::args::ParkedListArgs;
 use crate::database::{ParkedKey, ParkedRow, ParkedState, ParkedWish};
 use serde_json::json;
 
+/// What is done with each page.
+type OfPage<'a, T> = &'a mut dyn FnMut(&mut Ledger, &[T]) -> Result<(), Failure>;
+
 pub(super) fn list(args: &ParkedListArgs, say: Say<'_>) -> Result<(), Failure> {
     let mut ledger = Ledger::open(&args.job)?;
     let wish = wish::wish(&args.filter, &ledger.spec)?;
@@ -54,7 +57,7 @@ pub(super) fn list(args: &ParkedListArgs, say: Say<'_>) -> Result<(), Failure> {
 pub(super) fn each_key(
     ledger: &mut Ledger,
     wish: &ParkedWish,
-    work: &mut dyn FnMut(&mut Ledger, &[ParkedKey]) -> Result<(), Failure>,
+    work: OfPage<'_, ParkedKey>,
 ) -> Result<(), Failure> {
     let mut after = None;
     loop {
@@ -69,7 +72,7 @@ pub(super) fn each_key(
 pub(super) fn each_event(
     ledger: &mut Ledger,
     wish: &ParkedWish,
-    work: &mut dyn FnMut(&mut Ledger, &[ParkedRow]) -> Result<(), Failure>,
+    work: OfPage<'_, ParkedRow>,
 ) -> Result<(), Failure> {
     let mut after = None;
     loop {
