@@ -16,6 +16,7 @@ mod load;
 mod logging;
 mod offsets;
 mod out;
+mod parked;
 mod progress;
 mod run;
 mod signals;
@@ -110,6 +111,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, process: &Proces
         Verb::Demo(args) => demo::demo(&args, process),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Offsets(args) => offsets::offsets(&args),
+        Verb::Parked(args) => parked::parked(&args),
         Verb::Verify(args) => verify::verify(&args),
         Verb::DeadLetters(args) => dead_letters::dead_letters(&args),
     }

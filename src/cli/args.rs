@@ -47,6 +47,8 @@ pub(super) enum Verb {
     Explain(ExplainArgs),
     /// Shows where a job stands, or moves its positions.
     Offsets(OffsetsArgs),
+    /// Shows what is set aside because the database can never store it, and has it tried again or dropped.
+    Parked(ParkedArgs),
     /// Finds what is lost, doubled or out of order, from the topics and the ledger; also while the job runs.
     Verify(VerifyArgs),
     /// Shows what a job has rejected, and sends it back to where it came from.
@@ -159,6 +161,103 @@ pub(super) enum OutboxRule {
     Send,
     /// They count as sent.
     Drop,
+}
+
+#[derive(Args, Debug)]
+#[command(arg_required_else_help = true)]
+pub(super) struct ParkedArgs {
+    #[command(subcommand)]
+    pub(super) what: ParkedVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ParkedVerb {
+    /// One line per parked key: how many of its events wait, where the first came from and why it is parked.
+    List(ParkedListArgs),
+    /// Everything about parked events, with headers and payload.
+    Show(ParkedShowArgs),
+    /// Has keys tried again: their events in order, until one is refused. Without --execute it only shows what it would do.
+    Retry(ParkedMarkArgs),
+    /// Has events dropped: neither stored nor sent, ever. Without --execute it only shows what it would do.
+    Drop(ParkedMarkArgs),
+}
+
+/// Which parked events are meant. Each filter narrows.
+#[derive(Args, Debug, Default)]
+pub(super) struct ParkedFilter {
+    /// Of this ordering key. Of a key of several parts: once for each part, in the job file's order; or once, as `list` shows it.
+    #[arg(long, value_name = "PART", conflicts_with = "key_hex")]
+    pub(super) key: Vec<String>,
+    /// Of this ordering key, in hexadecimal digits: for one that is not UTF-8.
+    #[arg(long, value_name = "HEX", value_parser = super::parked::hex_bytes)]
+    pub(super) key_hex: Option<HexBytes>,
+    /// With this reason, as `list` shows it. `behind`: those that only wait for others of their key.
+    #[arg(long, value_name = "CODE")]
+    pub(super) reason: Option<String>,
+    /// Parked at this moment or later: 2026-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME", value_parser = super::parked::moment)]
+    pub(super) since: Option<String>,
+    /// Parked before this moment.
+    #[arg(long, value_name = "TIME", value_parser = super::parked::moment)]
+    pub(super) until: Option<String>,
+    /// From this record: TOPIC/PARTITION/OFFSET.
+    #[arg(long, value_name = "RECORD", value_parser = super::parked::source)]
+    pub(super) source: Option<(String, i32, Offset)>,
+}
+
+/// Bytes that were typed in hexadecimal digits. (A `Vec<u8>` would be an option that is given several times.)
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HexBytes(pub(super) Vec<u8>);
+
+#[derive(Args, Debug)]
+pub(super) struct ParkedListArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    #[command(flatten)]
+    pub(super) filter: ParkedFilter,
+    /// One line per event, in the order in which they were parked.
+    #[arg(long)]
+    pub(super) events: bool,
+    /// The events that were dropped, instead of those that wait.
+    #[arg(long)]
+    pub(super) dropped: bool,
+    /// One JSON object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ParkedShowArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    #[command(flatten)]
+    pub(super) filter: ParkedFilter,
+    /// Write the record's value into this file, as it was read. Exactly one event must be meant.
+    #[arg(long, value_name = "FILE")]
+    pub(super) payload_to: Option<PathBuf>,
+    /// One JSON object a line.
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct ParkedMarkArgs {
+    /// The job file.
+    pub(super) job: PathBuf,
+    #[command(flatten)]
+    pub(super) filter: ParkedFilter,
+    /// Everything that is parked.
+    #[arg(long, conflicts_with_all = ["key", "key_hex", "reason", "since", "until", "source"])]
+    pub(super) all: bool,
+    /// Do it. The command marks; the running job does the work.
+    #[arg(long)]
+    pub(super) execute: bool,
+    /// Wait until the job has done it, and say how it went: so many seconds at the most.
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_value_t = 0, default_missing_value = "60", requires = "execute")]
+    pub(super) wait: u32,
+    /// Give the result as one JSON object.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Args, Debug)]

@@ -51,8 +51,10 @@ const BETWEEN_OPERATORS: [(&str, &str); 9] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 9] =
-    ["account", "exchange", "guard", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
+const SHARED: [&str; 9] = [
+    "account", "exchange", "guard", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals",
+    "stop",
+];
 
 /// `src/kafka/writer.rs` is of `kafka`.
 fn part_of(path: &str) -> &str {

@@ -45,6 +45,7 @@ mod flood;
 mod guard;
 mod liars;
 mod panics;
+mod parked;
 mod reset;
 mod seeds;
 mod start;

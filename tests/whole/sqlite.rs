@@ -45,6 +45,11 @@ impl Sqlite {
         database::open(&spec.database, &spec.name).unwrap()
     }
 
+    /// Past the seam.
+    pub fn connection(&self) -> Connection {
+        Connection::open(&self.path).unwrap()
+    }
+
     pub fn wait_for_rows(&self, rows: usize, wait: Duration) {
         let until = Instant::now() + wait;
         while self.rows().len() < rows && Instant::now() < until {

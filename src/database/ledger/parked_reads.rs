@@ -211,20 +211,41 @@ pub(super) async fn by_key<E: Engine>(
     Ok(found)
 }
 
+/// The first event of each key, and how many are meant.
 async fn heads<E: Engine>(
     engine: &mut E,
     wish: &ParkedWish,
     keys: &[(KeyId, Option<ParkedMark>)],
 ) -> Result<BTreeMap<KeyId, (ParkedRow, u64)>> {
     let (conditions, wished) = conditions(wish);
-    let keys = padded(keys);
-    let mut parameters = vec![text(engine.job())];
-    parameters.extend(wished);
-    parameters.extend(keys.iter().map(|(id, _)| rows::key(*id)));
-    let sql = statements::heads(keys.len(), &conditions);
-    let found = engine.query(Cow::Owned(sql), parameters).await?;
-    let read = |row| rows::head(row).map(|head| (head.0.key_id, head));
-    found.into_iter().map(read).collect()
+    let job = text(engine.job());
+    let named = padded(keys).into_iter().map(|(id, _)| rows::key(id));
+    let parameters: Row = [job.clone()].into_iter().chain(named).chain(wished.clone()).collect();
+    let sql = statements::counts(padded(keys).len(), &conditions);
+    let counts = engine.query(Cow::Owned(sql), parameters).await?;
+    let counts = counts.into_iter().map(rows::key_and_count).collect::<Result<Vec<(KeyId, u64)>>>()?;
+    let mut firsts: BTreeMap<KeyId, ParkedAt> = BTreeMap::new();
+    let parts: Vec<(KeyId, u64)> = counts.iter().flat_map(|(id, _)| [(*id, 0), (*id, 1)]).collect();
+    for part in parts.chunks(NAMED_MAX) {
+        let part = padded(part);
+        let one = |(id, state): &(KeyId, u64)| {
+            [job.clone(), rows::key(*id), Value::UInt(*state)].into_iter().chain(wished.clone())
+        };
+        let parameters: Row = part.iter().flat_map(one).collect();
+        let sql = statements::heads(part.len(), &conditions);
+        for row in engine.query(Cow::Owned(sql), parameters).await? {
+            let (at, id, _) = rows::key_of_event(row)?;
+            firsts.entry(id).and_modify(|first| *first = at.min(*first)).or_insert(at);
+        }
+    }
+    let firsts: Vec<ParkedAt> = firsts.into_values().collect();
+    let mut counts: BTreeMap<KeyId, u64> = counts.into_iter().collect();
+    let found = found_rows(engine, &firsts, false).await?.into_iter();
+    let with_count = |row: ParkedRow| {
+        let count = counts.remove(&row.key_id)?;
+        Some((row.key_id, (row, count)))
+    };
+    Ok(found.filter_map(with_count).collect())
 }
 
 pub(super) async fn mark_keys<E: Engine>(

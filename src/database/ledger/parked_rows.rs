@@ -159,7 +159,7 @@ pub(super) fn size(row: Row) -> Result<((BatchNumber, u32), u64)> {
     Ok(((BatchNumber(columns.unsigned()?), columns.number()?), columns.unsigned()?))
 }
 
-/// Of [`super::parked_statements::keys_of_events`] and [`super::parked_statements::FROM_OFFSET`].
+/// Of [`super::parked_statements::keys_of_events`], `heads` and `FROM_OFFSET`.
 pub(super) fn key_of_event(row: Row) -> Result<(ParkedAt, KeyId, ParkedState)> {
     let mut columns = events(row);
     let at = at(&mut columns)?;
@@ -171,18 +171,15 @@ fn at(columns: &mut Columns) -> Result<ParkedAt> {
     Ok(ParkedAt { group, batch, place: columns.number()? })
 }
 
+/// Of [`super::parked_statements::counts`].
+pub(super) fn key_and_count(row: Row) -> Result<(KeyId, u64)> {
+    let mut columns = events(row);
+    Ok((columns.key_id()?, columns.unsigned()?))
+}
+
 /// Of [`super::parked_statements::overviews`]: an event without its record.
 pub(super) fn overview(row: Row) -> Result<ParkedRow> {
-    overview_of(&mut events(row))
-}
-
-/// Of [`super::parked_statements::heads`]: a key's first event, and how many are meant.
-pub(super) fn head(row: Row) -> Result<(ParkedRow, u64)> {
-    let mut columns = events(row);
-    Ok((overview_of(&mut columns)?, columns.unsigned()?))
-}
-
-fn overview_of(columns: &mut Columns) -> Result<ParkedRow> {
+    let columns = &mut events(row);
     Ok(ParkedRow {
         at: at(columns)?,
         key_id: columns.key_id()?,

@@ -162,13 +162,21 @@ pub(super) fn key_page(of_one: bool) -> &'static str {
     }
 }
 
-/// Of each of these keys: how many of its events wait and are meant, and the first of them.
-pub(super) fn heads(keys: usize, conditions: &str) -> String {
+/// Of each of these keys of which events wait that are meant: how many. Parameters: the job, the keys, the wish.
+pub(super) fn counts(keys: usize, conditions: &str) -> String {
     format!(
-        "SELECT {columns}, meant FROM (SELECT {columns}, COUNT(*) OVER (PARTITION BY key_id) AS meant, \
-         ROW_NUMBER() OVER (PARTITION BY key_id ORDER BY batch, place) AS number_of_key FROM tidegate_parked \
-         WHERE job = ?{conditions} AND state < 2 AND key_id IN ({keys})) AS counted WHERE number_of_key = 1",
-        columns = overview!(),
-        keys = repeat("?", ", ", keys)
+        "SELECT key_id, COUNT(*) FROM tidegate_parked WHERE job = ? AND key_id IN ({}) AND state < 2{conditions} \
+         GROUP BY key_id",
+        repeat("?", ", ", keys)
     )
+}
+
+/// The first event of each of these keys that is in a state and meant. Parameters per part: the job, the key, the state, the
+/// wish. As in [`first_events`], each part stops where it has found one.
+pub(super) fn heads(parts: usize, conditions: &str) -> String {
+    let part = format!(
+        "SELECT * FROM (SELECT key_group, batch, place, key_id, state FROM tidegate_parked \
+         WHERE job = ? AND key_id = ? AND state = ?{conditions} ORDER BY batch, place LIMIT 1) AS part"
+    );
+    repeat(&part, " UNION ALL ", parts)
 }

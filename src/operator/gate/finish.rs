@@ -10,7 +10,7 @@ use super::aside::{Fate, key_of};
 use super::attempt::Run;
 use super::lane::{Failure, Work};
 use super::outputs::{Looked, Outputs};
-use crate::database::{Advance, ParkedAt, ParkedRow, ParkedState, Session};
+use crate::database::{Advance, DatabaseError, ErrorClass, ParkedAt, ParkedRow, ParkedState, Session};
 use crate::model::{KeyId, Timestamp};
 use crate::operator::exchange::key_id_of;
 use crate::protocol::gate::{Batch, Changes, Outcome, Transaction};
@@ -37,10 +37,24 @@ pub(super) async fn finish(
         first += batch.events.len();
     }
     if !parked.is_empty() {
-        session.park(&parked).await?;
+        session.park(&parked).await.map_err(cannot_park)?;
     }
     advance(work, session, transaction, &outcomes).await?;
     Ok(outcomes)
+}
+
+/// What cannot be parked either has no place left to go to.
+fn cannot_park(error: DatabaseError) -> Failure {
+    if error.class != ErrorClass::Reject {
+        return error.into();
+    }
+    let text = format!(
+        "an event is to be parked, and the ledger cannot take its record: {}. Raise max_allowed_packet, or set another rule in \
+         [rejects], and start again; the job goes on with this very event",
+        error.message
+    );
+    let code = error.code.map(|code| code.to_string());
+    Failure::Refused(Halt::new(HaltKind::Reject, text).because("cannot be parked", code))
 }
 
 /// Writes outbox and positions.

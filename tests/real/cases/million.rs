@@ -7,7 +7,8 @@ use crate::services::turn;
 use crate::wait::{report, wait_for};
 use std::time::{Duration, Instant};
 
-const TABLE: &str = "CREATE TABLE store (entry INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(20), v VARCHAR(4) NOT NULL)";
+const TABLE: &str =
+    "CREATE TABLE store (entry INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(20), v VARCHAR(4) NOT NULL)";
 
 const REST: &str = r#"
 [event]
@@ -77,6 +78,11 @@ fn a_job_runs_on_with_very_many_parked_keys() {
     let mib = |kib: u64| kib / 1024;
     report(&format!(
         "{keys} parked keys: {} MiB resident, {} without; first row after {:?}, {:?} without; {EVENTS} events in {:?}, {:?} without",
-        mib(with.0), mib(without.0), with.1, without.1, with.2, without.2
+        mib(with.0),
+        mib(without.0),
+        with.1,
+        without.1,
+        with.2,
+        without.2
     ));
 }

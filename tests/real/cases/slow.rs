@@ -95,7 +95,10 @@ fn a_row_that_somebody_keeps_locked_is_an_outage_with_the_name_of_the_record() {
     });
     assert!(process.log().contains(&record), "smaller and smaller batches name it:\n{}", process.log());
     let seen = bench.column("SELECT k FROM seen ORDER BY entry");
-    assert!(seen.len() <= 20 && seen == (0..seen.len()).map(|k| k.to_string()).collect::<Vec<_>>(), "{seen:?}");
+    assert!(
+        seen.len() <= 20 && seen == (0..seen.len()).map(|k| k.to_string()).collect::<Vec<_>>(),
+        "{seen:?}"
+    );
     other.run("ROLLBACK");
     bench.wait_count(&mut process, "SELECT COUNT(*) FROM seen", 40);
     process.signal("TERM");
