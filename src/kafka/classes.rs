@@ -78,6 +78,9 @@ macro_rules! table {
 }
 
 const TABLE: &[Known] = table! {
+    Outage [InvalidReplicationFactor]
+        "fewer brokers take part at the moment than the new topic is to have replicas: the job asks for no more than there are"
+        => "nothing while brokers start; else see which of them the controller has fenced, or create the progress topic by hand";
     Outage [BrokerTransportFailure seen, NetworkException]
         "the connection to the broker failed"
         => "bring the broker back; where it stays: source.bootstrap_servers, advertised.listeners, a firewall";
@@ -195,7 +198,7 @@ const TABLE: &[Known] = table! {
     Misconfigured [InvalidTopic seen]
         "the topic's name is not allowed, or it is one of the broker's own"
         => "mend the job file";
-    Misconfigured [InvalidPartitions, InvalidReplicationFactor, InvalidReplicaAssignment]
+    Misconfigured [InvalidPartitions, InvalidReplicaAssignment]
         "the cluster cannot have a topic with so many partitions or replicas"
         => "create the progress topic by hand: one partition, compacted";
     Misconfigured [InvalidConfig]

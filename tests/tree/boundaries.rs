@@ -51,7 +51,7 @@ const BETWEEN_OPERATORS: [(&str, &str); 9] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 9] = [
+const SHARED: [&str; 11] = [
     "account", "exchange", "guard", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals",
     "stop",
 ];

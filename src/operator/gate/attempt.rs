@@ -167,7 +167,7 @@ async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>
         match encode(work, run.events.get(index)) {
             Ok(outgoing) => place(&mut run.sent, index, outgoing),
             Err(wrong) => {
-                run.set_aside(&work.asides, index, wrong)?;
+                run.set_aside(&work.asides, index, *wrong)?;
                 again = true;
             }
         }
@@ -224,7 +224,7 @@ pub(super) async fn alone(
                 session.release().await?;
                 return Ok(Alone::Handled(outgoing));
             }
-            Err(wrong) => (wrong, true),
+            Err(wrong) => (*wrong, true),
         },
         Err(Stuck::Failure(failure)) => return Err(failure),
         Err(Stuck::Wrong(list)) => match list.into_iter().next() {
@@ -351,12 +351,12 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
 }
 
 /// What an event sends, or why it cannot be sent.
-fn encode(work: &Work, looked: Option<&Looked<'_>>) -> Result<Option<Outgoing>, Wrong> {
+fn encode(work: &Work, looked: Option<&Looked<'_>>) -> Result<Option<Outgoing>, Box<Wrong>> {
     let Some(looked) = looked else { return Ok(None) };
-    let outgoing = work.outputs.of_event(looked).map_err(|error| unwritable(&error))?;
+    let outgoing = work.outputs.of_event(looked).map_err(|error| Box::new(unwritable(&error)))?;
     match outgoing.as_ref().and_then(|outgoing| work.outputs.over_limit(outgoing)) {
         None => Ok(outgoing),
-        Some((bytes, limit)) => Err(too_large(work, looked.event.at, bytes, limit)),
+        Some((bytes, limit)) => Err(Box::new(too_large(work, looked.event.at, bytes, limit))),
     }
 }
 

@@ -240,7 +240,7 @@ fn of_two_replays_side_by_side_the_older_is_fenced_and_nothing_is_sent_twice() {
     let mut sorted = older.gather().unwrap().finish().unwrap();
     let mut entries = Vec::new();
     while let Some(bytes) = sorted.next().unwrap() {
-        entries.push(super::Sent::from_bytes(&bytes));
+        entries.push(super::Entry::from_bytes(&bytes));
     }
     older.send(&entries[..10]).unwrap();
     let newer = all(&honest(&broker)).unwrap();
