@@ -148,6 +148,12 @@ pub fn gate<'scope>(
             let mut oldest: Option<Capability<Epoch>> = None;
             shell.take_confirmations(&mut actions);
             shell.take_reports(&mut actions);
+            let mut output = output.activate();
+            let mut give = |capability: &Capability<Epoch>, batches: Vec<StoredBatch>| {
+                output.session(capability).give_iterator(batches.into_iter());
+            };
+            // Before tickets come in: a pass that is over closes its own, and not those of the next one.
+            shell.carry_out(&mut actions, &mut give);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 let epoch = capability.least().copied();
@@ -174,15 +180,7 @@ pub fn gate<'scope>(
                 }
             });
             shell.machine.step(Input::Dispatch, &mut actions);
-            let mut output = output.activate();
-            for action in actions {
-                if let Some((epoch, batches, events)) = shell.act(action) {
-                    if let Some(capability) = shell.epochs.capability(epoch) {
-                        output.session(capability).give_iterator(batches.into_iter());
-                    }
-                    events.into_iter().for_each(|epoch| shell.epochs.close_one(epoch));
-                }
-            }
+            shell.carry_out(&mut actions, &mut give);
             if let Some(capability) = &oldest {
                 tap.give(capability, &mut shell.skipped, Way::Settled);
             }
@@ -309,6 +307,22 @@ impl Shell {
         }
     }
 
+    /// Does what the machine has said; `give` gets what is for the sink.
+    fn carry_out(
+        &mut self,
+        actions: &mut Vec<Action<Queued, Outputs>>,
+        give: &mut impl FnMut(&Capability<Epoch>, Vec<StoredBatch>),
+    ) {
+        for action in actions.drain(..) {
+            if let Some((epoch, batches, events)) = self.act(action) {
+                if let Some(capability) = self.epochs.capability(epoch) {
+                    give(capability, batches);
+                }
+                events.into_iter().for_each(|epoch| self.epochs.close_one(epoch));
+            }
+        }
+    }
+
     fn act(&mut self, action: Action<Queued, Outputs>) -> Option<HandOver> {
         match action {
             Action::Store { lane, transaction, contended } => {
@@ -372,9 +386,23 @@ impl Shell {
             })
             .collect();
         // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
-        let oldest = events.iter().chain(&tickets).copied().min()?;
+        let Some(oldest) = events.iter().chain(&tickets).copied().min() else {
+            self.stop.halt(of_no_epoch(transaction));
+            return None;
+        };
         Some((oldest, batches, events))
     }
+}
+
+/// Going on would lose its outputs: the sink would move past it, and the outbox with it.
+fn of_no_epoch(transaction: &Transaction<Queued>) -> Halt {
+    let list: Vec<String> =
+        transaction.batches.iter().map(|b| format!("{} of key group {}", b.number, b.group)).collect();
+    let text = format!(
+        "batch {} is stored, and no epoch is open for it: start again, and it is sent from the outbox",
+        list.join(", ")
+    );
+    Halt::new(HaltKind::Internal, text)
 }
 
 fn audited(queued: &Queued, sends: bool) -> Audited {
