@@ -50,7 +50,7 @@ const BETWEEN_OPERATORS: [(&str, &str); 8] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 9] =
+const SHARED: [&str; 10] =
     ["account", "exchange", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals", "stop"];
 
 /// `src/kafka/writer.rs` is of `kafka`.
