@@ -20,7 +20,7 @@ mod finish;
 mod locked;
 mod outputs;
 
-pub use outputs::{Audited, OutputSetup, Outputs};
+pub use outputs::{Audited, OutputSetup, Outputs, is_of_retry};
 
 use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::{key_id_of, route};
@@ -147,13 +147,18 @@ pub fn gate<'scope>(
             // What may be skipped has come in this activation, so its capabilities are these.
             let mut oldest: Option<Capability<Epoch>> = None;
             shell.take_confirmations(&mut actions);
+            // Before the reports: one that ends a pass ends it for all tickets that are here, and would for a later one's, too.
+            tickets.for_each(|capability, data| {
+                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0))
+                {
+                    for group in data.drain(..) {
+                        shell.epochs.open(epoch, &capability);
+                        shell.tickets.entry(group).or_default().push(epoch);
+                        shell.machine.step(Input::Retry(group), &mut actions);
+                    }
+                }
+            });
             shell.take_reports(&mut actions);
-            let mut output = output.activate();
-            let mut give = |capability: &Capability<Epoch>, batches: Vec<StoredBatch>| {
-                output.session(capability).give_iterator(batches.into_iter());
-            };
-            // Before tickets come in: a pass that is over closes its own, and not those of the next one.
-            shell.carry_out(&mut actions, &mut give);
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 let epoch = capability.least().copied();
@@ -169,18 +174,16 @@ pub fn gate<'scope>(
                     }
                 }
             });
-            tickets.for_each(|capability, data| {
-                if let Some((epoch, capability)) = capability.least().copied().zip(capability.retain_least(0))
-                {
-                    for group in data.drain(..) {
-                        shell.epochs.open(epoch, &capability);
-                        shell.tickets.entry(group).or_default().push(epoch);
-                        shell.machine.step(Input::Retry(group), &mut actions);
-                    }
-                }
-            });
             shell.machine.step(Input::Dispatch, &mut actions);
-            shell.carry_out(&mut actions, &mut give);
+            let mut output = output.activate();
+            for action in actions {
+                if let Some((epoch, batches, events)) = shell.act(action) {
+                    if let Some(capability) = shell.epochs.capability(epoch) {
+                        output.session(capability).give_iterator(batches.into_iter());
+                    }
+                    events.into_iter().for_each(|epoch| shell.epochs.close_one(epoch));
+                }
+            }
             if let Some(capability) = &oldest {
                 tap.give(capability, &mut shell.skipped, Way::Settled);
             }
@@ -307,22 +310,6 @@ impl Shell {
         }
     }
 
-    /// Does what the machine has said; `give` gets what is for the sink.
-    fn carry_out(
-        &mut self,
-        actions: &mut Vec<Action<Queued, Outputs>>,
-        give: &mut impl FnMut(&Capability<Epoch>, Vec<StoredBatch>),
-    ) {
-        for action in actions.drain(..) {
-            if let Some((epoch, batches, events)) = self.act(action) {
-                if let Some(capability) = self.epochs.capability(epoch) {
-                    give(capability, batches);
-                }
-                events.into_iter().for_each(|epoch| self.epochs.close_one(epoch));
-            }
-        }
-    }
-
     fn act(&mut self, action: Action<Queued, Outputs>) -> Option<HandOver> {
         match action {
             Action::Store { lane, transaction, contended } => {
@@ -387,22 +374,12 @@ impl Shell {
             .collect();
         // The sink keeps this epoch open until Kafka has all of the transaction; the later ones close behind it.
         let Some(oldest) = events.iter().chain(&tickets).copied().min() else {
-            self.stop.halt(of_no_epoch(transaction));
+            let text = "a batch was stored that has no epoch: it cannot be sent before the next start";
+            self.stop.halt(Halt::new(HaltKind::Internal, text));
             return None;
         };
         Some((oldest, batches, events))
     }
-}
-
-/// Going on would lose its outputs: the sink would move past it, and the outbox with it.
-fn of_no_epoch(transaction: &Transaction<Queued>) -> Halt {
-    let list: Vec<String> =
-        transaction.batches.iter().map(|b| format!("{} of key group {}", b.number, b.group)).collect();
-    let text = format!(
-        "batch {} is stored, and no epoch is open for it: start again, and it is sent from the outbox",
-        list.join(", ")
-    );
-    Halt::new(HaltKind::Internal, text)
 }
 
 fn audited(queued: &Queued, sends: bool) -> Audited {

@@ -112,6 +112,18 @@ pub fn knows_confirmed(
     Ok(())
 }
 
+/// Whether all that Kafka lacks of a key group are retries. Positions say nothing of those: their events were parked, and
+/// the frontier has passed them before they were tried again. `outbox`: the key group's rows, each with whether it is a retry.
+pub fn lacks_retries_alone(
+    emitted: BatchNumber,
+    output_batch: BatchNumber,
+    outbox: impl Iterator<Item = (BatchNumber, bool)>,
+) -> bool {
+    let lacking: Vec<_> = outbox.filter(|(batch, _)| *batch > emitted).collect();
+    let reaches = lacking.iter().any(|(batch, _)| *batch == output_batch);
+    reaches && lacking.iter().all(|(_, is_retry)| *is_retry)
+}
+
 /// The outbox batches to be emitted, per key group in order.
 ///
 /// # Errors
@@ -184,6 +196,18 @@ mod tests {
         assert!(knows(0, 0).is_ok() && knows(4, 4).is_ok() && knows(4, 9).is_ok());
         assert!(matches!(knows(4, 3).unwrap_err(), Disagreement::ConfirmedMissing { .. }));
         assert!(knows(1, 0).is_err());
+    }
+
+    #[test]
+    fn behind_the_frontier_kafka_may_lack_retries_and_nothing_else() {
+        let lacks = |emitted, output_batch, outbox: &[(u64, bool)]| {
+            let outbox = outbox.iter().map(|(batch, is_retry)| (BatchNumber(*batch), *is_retry));
+            lacks_retries_alone(BatchNumber(emitted), BatchNumber(output_batch), outbox)
+        };
+        assert!(lacks(4, 6, &[(4, false), (5, true), (6, true)]));
+        assert!(!lacks(4, 6, &[(5, false), (6, true)]), "a batch of the queue is lacking");
+        assert!(!lacks(4, 6, &[(5, true)]), "the last one is not there");
+        assert!(!lacks(4, 6, &[]));
     }
 
     #[test]

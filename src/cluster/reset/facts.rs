@@ -93,7 +93,7 @@ fn disagreement(
     {
         return Ok(Some(format!("the progress topic {name} was made anew")));
     }
-    if let Some(gap) = outbox::gap(setup, rows, frontier, emitted)? {
+    if let Some(gap) = outbox::gap(setup, rows, frontier, emitted, outbox)? {
         return Ok(Some(gap.to_string()));
     }
     let planned = recovery::plan(&outbox::found(rows, outbox, emitted));

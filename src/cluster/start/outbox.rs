@@ -9,10 +9,10 @@ use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
 use crate::database::{FrontierRow, JobRow, OutboxRow, PositionRow};
 use crate::kafka::{AsyncWriter, LogErrorClass, ProgressRow};
 use crate::model::{BatchNumber, KeyGroup};
-use crate::operator::gate::Outputs;
+use crate::operator::gate::{Outputs, is_of_retry};
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::halt::{Halt, HaltKind};
-use crate::protocol::recovery::{Disagreement, Found, knows_confirmed, plan};
+use crate::protocol::recovery::{Disagreement, Found, knows_confirmed, lacks_retries_alone, plan};
 use crate::protocol::world::DRY_RUN;
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) async fn send(
         let all = setup.patience.ledger(&setup.ledger, async |session| session.positions().await).await?;
         let frontier = setup.patience.ledger(&setup.ledger, async |session| session.frontier().await).await?;
         let mut emitted = progress(setup, job).await?;
-        see_progress(setup, &all, &frontier, &emitted)?;
+        see_progress(setup, job, (&all, &frontier), &emitted).await?;
         emitted.retain(|group, _| groups.contains(group));
         let outbox =
             setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await).await?;
@@ -90,15 +90,23 @@ pub(in crate::cluster) async fn progress(setup: &StartSetup, job: &JobRow) -> Re
 }
 
 /// The frontier moves only over what Kafka has. So a key group whose work lies behind it is whole in the progress topic,
-/// also where the outbox still holds its last batches: else that topic has lost records, and they would be sent again.
-fn see_progress(
+/// also where the outbox still holds its last batches: else that topic has lost records, and they would be sent again. Batches
+/// of parked events that were tried again are the exception, and the outbox tells them apart.
+async fn see_progress(
     setup: &StartSetup,
-    rows: &[PositionRow],
-    frontier: &[FrontierRow],
+    job: &JobRow,
+    (rows, frontier): (&[PositionRow], &[FrontierRow]),
     emitted: &Emitted,
-) -> Result<(), Halt> {
-    match gap(setup, rows, frontier, emitted)? {
-        Some(gap) => Err(disagree(&gap, &setup.spec.name)),
+) -> Result<(), Stopped> {
+    if gap(setup, rows, frontier, emitted, &[])?.is_none() {
+        return Ok(());
+    }
+    let groups: Vec<KeyGroup> = rows.iter().map(|row| row.group).collect();
+    let outbox = setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await).await?;
+    // Another worker of this start may have sent since, and gone on, which deletes outbox rows: what Kafka has now counts.
+    let emitted = progress(setup, job).await?;
+    match gap(setup, rows, frontier, &emitted, &outbox)? {
+        Some(gap) => Err(disagree(&gap, &setup.spec.name).into()),
         None => Ok(()),
     }
 }
@@ -109,13 +117,19 @@ pub(in crate::cluster) fn gap(
     rows: &[PositionRow],
     frontier: &[FrontierRow],
     emitted: &Emitted,
+    outbox: &[OutboxRow],
 ) -> Result<Option<Disagreement>, Halt> {
     for row in rows {
         let emitted = emitted.get(&row.group).copied().unwrap_or_default();
         if let Err(gap) = knows_confirmed(row.group, row.confirmed, emitted) {
             return Ok(Some(gap));
         }
-        if emitted < row.output_batch && beyond(setup, row, frontier)?.is_none() {
+        let of_group = outbox.iter().filter(|outbox| outbox.group == row.group);
+        let of_group = of_group.map(|outbox| (outbox.batch, is_of_retry(&outbox.outputs)));
+        if emitted < row.output_batch
+            && beyond(setup, row, frontier)?.is_none()
+            && !lacks_retries_alone(emitted, row.output_batch, of_group)
+        {
             let (group, stored) = (row.group, row.output_batch);
             return Ok(Some(Disagreement::ProgressBehind { group, emitted, stored }));
         }

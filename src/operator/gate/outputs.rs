@@ -43,7 +43,7 @@ pub struct Audited {
 
 /// The outbox holds something that this version did not write.
 #[derive(Debug, thiserror::Error)]
-#[error("outbox row has format {found:?} and this version reads format {FORMAT}: {source}")]
+#[error("outbox row has format {found:?} and this version reads {FORMAT} and {FORMAT_RETRY}: {source}")]
 pub struct BadOutbox {
     found: Option<u8>,
     source: postcard::Error,
@@ -51,6 +51,14 @@ pub struct BadOutbox {
 
 /// First byte of each outbox row.
 const FORMAT: u8 = 1;
+
+/// The same, of a batch of parked events that were tried again.
+const FORMAT_RETRY: u8 = 2;
+
+/// Whether an outbox row is of a batch of parked events that were tried again.
+pub fn is_of_retry(row: &[u8]) -> bool {
+    row.first() == Some(&FORMAT_RETRY)
+}
 
 impl Outputs {
     /// The outbox row; none where nothing is sent.
@@ -61,7 +69,8 @@ impl Outputs {
         if self.records.is_empty() {
             return Ok(None);
         }
-        postcard::to_extend(&self.records, vec![FORMAT]).map(Some)
+        let format = if self.is_retry { FORMAT_RETRY } else { FORMAT };
+        postcard::to_extend(&self.records, vec![format]).map(Some)
     }
 
     /// Reads an outbox row.
@@ -70,8 +79,12 @@ impl Outputs {
     /// Anything that [`Outputs::to_outbox`] did not write.
     pub fn from_outbox(row: &[u8]) -> Result<Outputs, BadOutbox> {
         let bad = |source| BadOutbox { found: row.first().copied(), source };
-        let body = row.strip_prefix(&[FORMAT]).ok_or_else(|| bad(postcard::Error::DeserializeBadEncoding))?;
-        postcard::from_bytes(body).map(Outputs::of).map_err(bad)
+        let body = match row.split_first() {
+            Some((&(FORMAT | FORMAT_RETRY), body)) => body,
+            _ => return Err(bad(postcard::Error::DeserializeBadEncoding)),
+        };
+        let outputs = postcard::from_bytes(body).map(Outputs::of).map_err(bad)?;
+        Ok(Outputs { is_retry: is_of_retry(row), ..outputs })
     }
 
     /// These records, of which nothing else is known.

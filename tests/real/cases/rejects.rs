@@ -169,7 +169,7 @@ fn a_retry_that_is_killed_again_and_again_stores_each_event_once_and_in_order() 
     bench.tidegate(&["parked", "retry", "job.toml", "--all", "--execute"]).expect(0, DEADLINE);
     let mut sql = bench.sql();
     for rows in [1, 150, 350] {
-        let mut process = bench.run();
+        let process = bench.run();
         wait_for("some rows", DEADLINE, || {
             sql.peek::<i64>("SELECT COUNT(*) FROM store").filter(|&found| found >= rows)
         });

@@ -146,7 +146,7 @@ impl Life {
             self.outage().await;
         }
         self.thaw_some();
-        if self.random().chance(300) {
+        if self.random().chance(500) {
             self.mend_or_retry().await;
         }
         let time = self.some_ms(400);
@@ -164,7 +164,11 @@ impl Life {
             self.universe.world.database.mend();
         }
         self.retry_all().await;
-        let time = self.some_ms(3_000);
+        // Marks are looked for every two seconds: what happens next may come in the middle of a pass.
+        let time = match self.random().chance(500) {
+            true => self.some_ms(3_000),
+            false => Duration::from_millis(1_950) + self.some_ms(150),
+        };
         self.universe.pass(time).await;
     }
 
