@@ -77,14 +77,20 @@ pub fn line(plan: &Plan, world: &World, step: Step) -> String {
                 batches(&world.database.ghosts[usize::from(ghost)].transaction)
             )
         }
+        Step::Poll { .. } | Step::Ticket { .. } | Step::Mend | Step::Mark { .. } => of_parked(world, step),
+    }
+}
+
+fn of_parked(world: &World, step: Step) -> String {
+    match step {
         Step::Poll { slot, worker, group } => {
             format!("{}: sees that parked events of g{group} are marked", who(world, slot, worker))
         }
         Step::Ticket { slot, worker, group } => {
             format!("{}: a ticket for g{group} reaches the gate", who(world, slot, worker))
         }
-        Step::Mend => "somebody mends what the database refuses".to_owned(),
         Step::Mark { group, key } => format!("somebody marks key {key} of g{group} for a retry"),
+        _ => "somebody mends what the database refuses".to_owned(),
     }
 }
 
