@@ -65,20 +65,14 @@ pub fn line(plan: &Plan, world: &World, step: Step) -> String {
             format!("{}: the frontier of partition {partition} moves to {to}", run(world, slot))
         }
         Step::Markers { .. } | Step::GhostArrives { .. } | Step::TimeOut { .. } => of_kafka(world, step),
-        Step::GhostCommits { ghost } => {
-            format!(
-                "database: finds the COMMIT of a lost connection: {}",
-                batches(&world.database.ghosts[usize::from(ghost)].transaction)
-            )
-        }
-        Step::GhostRollsBack { ghost } => {
-            format!(
-                "database: rolls a lost connection back: {}",
-                batches(&world.database.ghosts[usize::from(ghost)].transaction)
-            )
-        }
+        Step::GhostCommits { ghost } => of_ghost(world, ghost, "finds the COMMIT of a lost connection"),
+        Step::GhostRollsBack { ghost } => of_ghost(world, ghost, "rolls a lost connection back"),
         Step::Poll { .. } | Step::Ticket { .. } | Step::Mend | Step::Mark { .. } => of_parked(world, step),
     }
+}
+
+fn of_ghost(world: &World, ghost: u8, what: &str) -> String {
+    format!("database: {what}: {}", batches(&world.database.ghosts[usize::from(ghost)].transaction))
 }
 
 fn of_parked(world: &World, step: Step) -> String {
