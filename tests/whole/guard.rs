@@ -74,6 +74,24 @@ fn hang() {
     }
 }
 
+/// A child, that is not left behind.
+struct Life(Child);
+
+impl Life {
+    fn kill(&mut self) -> ExitStatus {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap()
+    }
+}
+
+impl Drop for Life {
+    fn drop(&mut self) {
+        // Ended already, or a test has failed.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
 /// A broker with records, and a job for it.
 struct Bench {
     folder: TempDir,
@@ -146,14 +164,14 @@ dead_letter_topic = "{DEAD}"
         producer.flush(DEADLINE).unwrap();
     }
 
-    fn start(&mut self, ends: Option<&str>) -> Child {
+    fn start(&mut self, ends: Option<&str>) -> Life {
         self.lives += 1;
         let log = File::create(self.folder.path().join(format!("log-{}", self.lives))).unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["--exact", "guard::child", "--nocapture"]).env_remove(ENDS);
         command.current_dir(self.folder.path()).env(ARGUMENTS, "tidegate\nrun\njob.toml\n-w\n2\n--until-end");
         command.envs(ends.map(|ends| (ENDS, ends)));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+        Life(command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap())
     }
 
     /// A life up to its end by itself.
@@ -161,14 +179,10 @@ dead_letter_topic = "{DEAD}"
         let mut child = self.start(ends);
         let begun = Instant::now();
         loop {
-            match child.try_wait().unwrap() {
+            match child.0.try_wait().unwrap() {
                 Some(status) => return status,
                 None if begun.elapsed() < DEADLINE => std::thread::sleep(Duration::from_millis(5)),
-                None => {
-                    child.kill().unwrap();
-                    child.wait().unwrap();
-                    panic!("the process did not end:\n{}", self.log(self.lives));
-                }
+                None => panic!("the process did not end:\n{}", self.log(self.lives)),
             }
         }
     }
@@ -179,8 +193,7 @@ dead_letter_topic = "{DEAD}"
         let mut child = self.start(Some("hang"));
         wait_for("the record to hang", || marker.exists().then_some(()));
         fs::remove_file(marker).unwrap();
-        child.kill().unwrap();
-        child.wait().unwrap()
+        child.kill()
     }
 
     fn log(&self, life: usize) -> String {
@@ -338,15 +351,14 @@ fn kills_at_random_moments_set_nobody_aside() {
         let mut child = bench.start(None);
         // The first life is an ordinary one; in all others the note names a record from the first one on.
         wait_for("records to be read", || {
-            let ended = child.try_wait().unwrap();
+            let ended = child.0.try_wait().unwrap();
             assert!(ended.is_none(), "life {life} ended by itself: {ended:?}\n{}", bench.log(life));
             let note = fs::read_to_string(bench.note()).unwrap_or_default();
             let of_this_life = note.contains(&format!("unclean {}\n", life - 1));
             (of_this_life && (life == 1 || note.contains(" read guard/"))).then_some(())
         });
         std::thread::sleep(Duration::from_millis(random.below(100)));
-        child.kill().unwrap();
-        child.wait().unwrap();
+        child.kill();
         let log = bench.log(life);
         assert_eq!(log.contains("did not end by itself"), life > 1, "{log}");
         struck += usize::from(log.contains("ended with this record in hand"));
