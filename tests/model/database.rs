@@ -26,8 +26,6 @@ pub struct Row {
     pub incarnation: Incarnation,
     pub batch: BatchNumber,
     pub output_batch: BatchNumber,
-    /// The last batch with outputs of events that came from the queue, not from the parked ones.
-    pub queue_output_batch: BatchNumber,
     pub confirmed: BatchNumber,
     pub places: Places,
     pub outbox: Vec<(BatchNumber, Vec<Event>)>,
@@ -69,7 +67,6 @@ impl Database {
             incarnation: Incarnation(0),
             batch: BatchNumber(0),
             output_batch: BatchNumber(0),
-            queue_output_batch: BatchNumber(0),
             confirmed: BatchNumber(0),
             places: Places::default(),
             outbox: Vec::new(),
@@ -141,9 +138,6 @@ impl Database {
         let outputs = outputs_of(&effect.applied);
         if !outputs.is_empty() {
             row.output_batch = batch.number;
-            if !batch.is_retry {
-                row.queue_output_batch = batch.number;
-            }
             row.outbox.push((batch.number, outputs));
         }
         let (events, is_retry) = (effect.applied.clone(), batch.is_retry);

@@ -8,7 +8,7 @@ use crate::run::{Running, own_id};
 use std::collections::BTreeMap;
 use tidegate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Places};
 use tidegate::protocol::gate::Claimed;
-use tidegate::protocol::recovery::{Found, knows_confirmed, plan as plan_emission};
+use tidegate::protocol::recovery::{Found, knows_confirmed, lacks_retries_alone, plan as plan_emission};
 
 /// What a start does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,7 +56,6 @@ pub struct ClaimedRow {
     pub incarnation: Incarnation,
     pub batch: BatchNumber,
     pub output_batch: BatchNumber,
-    pub queue_output_batch: BatchNumber,
     pub confirmed: BatchNumber,
     pub places: Places,
 }
@@ -121,7 +120,6 @@ impl Start {
                 incarnation: row.incarnation,
                 batch: row.batch,
                 output_batch: row.output_batch,
-                queue_output_batch: row.queue_output_batch,
                 confirmed: row.confirmed,
                 places: row.places.clone(),
             }
@@ -139,17 +137,20 @@ impl Start {
         self.emitted = self.rows.iter().map(row).filter(|(_, batch)| batch.0 > 0).collect();
     }
 
-    /// A key group that the progress topic does not know as far as the frontier says that Kafka has it. What was parked lay
-    /// behind the frontier before it was sent: it says nothing.
-    pub fn behind_frontier(&self, plan: &Plan) -> Option<KeyGroup> {
-        let counts = |row: &ClaimedRow| match plan.is(Broken::FrontierCountsRetries) {
-            true => row.output_batch,
-            false => row.queue_output_batch,
+    /// A key group that the progress topic does not know as far as the frontier says that Kafka has it.
+    pub fn behind_frontier(&self, plan: &Plan, database: &Database) -> Option<KeyGroup> {
+        let retries_alone = |row: &ClaimedRow, emitted: BatchNumber| {
+            let stored = &database.rows[index(row.group)];
+            let is_retry = |batch: BatchNumber| stored.applied.iter().any(|a| a.batch == batch && a.is_retry);
+            let outbox = stored.outbox.iter().map(|(batch, _)| (*batch, is_retry(*batch)));
+            lacks_retries_alone(emitted, row.output_batch, outbox) && !plan.is(Broken::FrontierCountsRetries)
         };
         let passed = |row: &&ClaimedRow| {
             let mut places = row.places.iter();
             let frontier = |partition: i32| self.frontier.get(partition as usize).copied().unwrap_or(0);
-            self.emitted.get(&row.group).copied().unwrap_or_default() < counts(row)
+            let emitted = self.emitted.get(&row.group).copied().unwrap_or_default();
+            emitted < row.output_batch
+                && !retries_alone(row, emitted)
                 && places.all(|(at, place)| place.is_within(NextOffset(i64::from(frontier(at.partition)))))
         };
         self.rows.iter().find(passed).map(|row| row.group)

@@ -53,7 +53,7 @@ pub(super) fn stage(plan: &Plan, world: &mut World, slot: u8, worker: u8) -> Res
             let start = world.starting_mut(slot, worker);
             start.read_progress(&progress);
             start.go_on(plan);
-            if let Some(group) = start.behind_frontier(plan) {
+            if let Some(group) = world.starting(slot, worker).behind_frontier(plan, &world.database) {
                 let said = format!("the frontier has passed outputs of key group {group} that Kafka has not");
                 return halt(world, slot, worker, &said);
             }
