@@ -347,6 +347,7 @@ impl Life {
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec), started.limits)),
                 read_again,
+                care: job.guard.care(),
                 parked_max: (spec.limits.parked_keys / threads).max(1),
                 prober: Arc::clone(database_prober),
                 host: host.clone(),

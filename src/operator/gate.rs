@@ -24,6 +24,7 @@ pub use outputs::{Audited, OutputSetup, Outputs, is_of_retry};
 
 use super::account::{Accounts, Tally, Tap, Way};
 use super::exchange::{key_id_of, route};
+use super::guard::Care;
 use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
 use super::prober::{Answer, Prober};
@@ -72,6 +73,8 @@ pub struct GateSetup {
     pub outputs: Arc<OutputSetup>,
     /// For events that were parked.
     pub read_again: ReadAgain,
+    /// Behind an unclean end: for the making of documents.
+    pub care: Option<Arc<Care>>,
     /// Keys that may be parked in this worker's key groups.
     pub parked_max: usize,
     /// The database's prober of this process.

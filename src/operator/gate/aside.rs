@@ -37,6 +37,8 @@ pub(super) enum Kind {
     MissingLookup,
     /// Its output is over Kafka's limit.
     TooLarge,
+    /// It has ended the process.
+    Unreadable,
 }
 
 /// What is wrong with an event.
@@ -127,6 +129,7 @@ impl Asides {
             Kind::Refused => rejects.refused,
             Kind::MissingLookup => rejects.missing_lookup,
             Kind::TooLarge => rejects.too_large,
+            Kind::Unreadable => rejects.unreadable,
         }
     }
 

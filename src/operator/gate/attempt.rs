@@ -19,8 +19,10 @@ use super::plan::waves;
 use super::{Queued, retry::Tried};
 use crate::database::{DatabaseError, ErrorClass, Row, Session};
 use crate::job::{Missing, Statement, Step};
-use crate::model::{Body, Coordinates, Event, Outgoing, ReasonCode, Timestamp, Value};
+use crate::model::{Body, Coordinates, Event, Outgoing, Reason, ReasonCode, Timestamp, Value};
+use crate::operator::guard::Taken;
 use crate::protocol::gate::Transaction;
+use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::future::Future;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -353,11 +355,31 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
 /// What an event sends, or why it cannot be sent.
 fn encode(work: &Work, looked: Option<&Looked<'_>>) -> Result<Option<Outgoing>, Box<Wrong>> {
     let Some(looked) = looked else { return Ok(None) };
+    // Behind an unclean end: the making of a document may be what ended the process.
+    let _in_hand = match work.care.as_ref().filter(|care| !care.is_over()) {
+        None => None,
+        Some(care) => match care.take(Stage::Output, looked.event.at, &looked.event.record) {
+            Taken::Freely => None,
+            Taken::InHand(hand) => Some(hand),
+            Taken::Convicted(_, reason) => return Err(Box::new(deadly(work, looked.event.at, reason))),
+        },
+    };
     let outgoing = work.outputs.of_event(looked).map_err(|error| Box::new(unwritable(&error)))?;
     match outgoing.as_ref().and_then(|outgoing| work.outputs.over_limit(outgoing)) {
         None => Ok(outgoing),
         Some((bytes, limit)) => Err(Box::new(too_large(work, looked.event.at, bytes, limit))),
     }
+}
+
+/// Its document has ended the process before.
+fn deadly(work: &Work, at: Coordinates, reason: Reason) -> Wrong {
+    let text = format!(
+        "record {}: {reason}, and rejects.unreadable is \"halt\": set another rule, or mend what makes its document too much for \
+         the process, and start again; the job goes on with this very record",
+        work.outputs.source_of(at)
+    );
+    let halt = Halt::new(HaltKind::Reject, text).about(Some(at)).because("unreadable", None);
+    Wrong { kind: Kind::Unreadable, reason, halt, lost_transaction: false }
 }
 
 fn unwritable(error: &CannotEncode) -> Wrong {

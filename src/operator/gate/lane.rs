@@ -16,6 +16,7 @@ use super::{GateSetup, Queued, ReadAgain, Sender};
 use crate::database::{Database, DatabaseError, ErrorClass, Session};
 use crate::job::JobSpec;
 use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup};
+use crate::operator::guard::Care;
 use crate::operator::host::Host;
 use crate::operator::prober::Prober;
 use crate::protocol::gate::{Outcome, Transaction};
@@ -52,6 +53,7 @@ pub(super) struct Work {
     pub(super) outputs: Arc<OutputSetup>,
     pub(super) read_again: ReadAgain,
     pub(super) asides: Asides,
+    pub(super) care: Option<Arc<Care>>,
     reports: Sender<Report>,
     prober: Arc<Prober>,
     /// Of each part of a transaction.
@@ -66,6 +68,7 @@ impl Work {
             outputs: Arc::clone(&setup.outputs),
             read_again: Arc::clone(&setup.read_again),
             asides: Asides::new(&setup.spec, &setup.board),
+            care: setup.care.clone(),
             reports,
             prober: Arc::clone(&setup.prober),
             deadline: Duration::from_secs(u64::from(setup.spec.database.deadline_s)),
