@@ -1,6 +1,7 @@
 //! Every transition of the gate.
 use super::*;
-use crate::model::{Offset, TopicPartition};
+use crate::model::{Coordinates, KeyId, Offset, Place, Places, TopicPartition};
+use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct E(u32, i64);
