@@ -69,6 +69,8 @@ pub fn start(dir: &Path, args: &[&str]) -> Process {
     let child = Command::new(env!("CARGO_BIN_EXE_tidegate"))
         .args(args)
         .current_dir(dir)
+        // A job file takes no secret in plain text.
+        .env("TIDEGATE_TEST_PASSWORD", "app")
         .stdin(Stdio::null())
         .stdout(out.try_clone().expect("a second handle"))
         .stderr(out)

@@ -1,14 +1,13 @@
-//! A broker that is there and does not take what a running job sends: too few replicas, a transaction that lasts too long, a
-//! limit that has become smaller, a right that is gone. It holds or halts with the code of the contract, and each document is
-//! stored and sent once, in order, when the broker takes it again.
+//! A broker that is there and does not take what a running job sends: a limit that has become smaller, a topic that was deleted,
+//! a right that is gone. It holds or halts with the code of the contract, and each document is stored and sent once, in order,
+//! when the broker takes it again.
 
 use super::bench::{Bench, DEADLINE};
 use crate::acls::{self, Kind};
 use crate::kafka;
 use crate::process::Process;
 use crate::services::turn;
-use crate::wait::{report, wait_for};
-use std::time::{Duration, Instant};
+use crate::wait::wait_for;
 
 const TABLE: &str = "CREATE TABLE store (entry INT PRIMARY KEY AUTO_INCREMENT, k VARCHAR(10))";
 
@@ -98,47 +97,6 @@ fn all_once(bench: &Bench, sent: usize) {
     assert_eq!(ended.log.lines().last(), Some("0 lost, 0 doubled, 0 out of order"), "{}", ended.log);
 }
 
-/// The only broker cannot keep two replicas in sync.
-fn replicas(bench: &Bench, wanted: u32) {
-    kafka::set_topic(&bench.services.kafka, &bench.output, "min.insync.replicas", &wanted.to_string());
-}
-
-#[test]
-fn too_few_replicas_hold_the_job() {
-    let turn = turn();
-    let mut running = Running::new(Bench::new(turn.services, "replicas", &[TABLE]), "");
-    replicas(&running.bench, 2);
-    running.send();
-    running.says("holding");
-    running.send();
-    replicas(&running.bench, 1);
-    let since = Instant::now();
-    running.comes_through();
-    report(&format!("enough replicas again: the job was through {} ms later", since.elapsed().as_millis()));
-    running.ends();
-}
-
-/// The broker ends the transaction and fences its producer: that is no newer instance, and the ledger knows it.
-#[test]
-fn a_transaction_that_lasts_too_long_is_no_newer_instance() {
-    let turn = turn();
-    let bench = Bench::new(turn.services, "overdue", &[TABLE]);
-    let mut running = Running::new(bench, "[source.client]\n\"transaction.timeout.ms\" = \"1000\"");
-    replicas(&running.bench, 2);
-    running.send();
-    running.says("holding");
-    // The broker looks for such transactions every ten seconds.
-    let until = Instant::now() + Duration::from_secs(25);
-    while Instant::now() < until {
-        running.process.assert_runs();
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    replicas(&running.bench, 1);
-    running.send();
-    running.comes_through();
-    running.ends();
-}
-
 #[test]
 fn a_limit_that_becomes_smaller_under_the_job_rejects_and_loses_nothing() {
     let turn = turn();
@@ -190,7 +148,7 @@ fn with_account(mut bench: Bench) -> Running {
     }
     bench.kafka.clone_from(&services.kafka_sasl);
     let client = "[source.client]\n\"security.protocol\" = \"SASL_PLAINTEXT\"\n\"sasl.mechanism\" = \"PLAIN\"\n\
-                  \"sasl.username\" = \"app\"\n\"sasl.password\" = \"app\"";
+                  \"sasl.username\" = \"app\"\n\"sasl.password\" = \"${TIDEGATE_TEST_PASSWORD}\"";
     Running::new(bench, client)
 }
 
