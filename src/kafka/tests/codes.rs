@@ -88,6 +88,8 @@ fn brokers_that_do_not_answer() {
 
 #[test]
 fn accounts_that_may_not() {
+    /// A refusal that the client takes for an outage is told when the time is up.
+    const SHORT: Duration = Duration::from_secs(5);
     let (mut setup, _) = job(&shared(), 1);
     setup.bootstrap_servers = shared_for_accounts();
     assert!(!setup.bootstrap_servers.is_empty(), "TIDEGATE_KAFKA is given, and TIDEGATE_KAFKA_SASL is not");
@@ -98,18 +100,18 @@ fn accounts_that_may_not() {
     set("sasl.mechanism", "PLAIN");
     set("sasl.username", "app");
     set("sasl.password", "nonsense");
-    let refused = super::super::open(setup.clone()).probe(SOON).unwrap_err();
+    let refused = super::super::open(setup.clone()).probe(SHORT).unwrap_err();
     met(&refused, "_AUTHENTICATION", LogErrorClass::Rights);
     setup.client.insert("sasl.password".to_owned(), Secret("app".to_owned()));
     let log = super::super::open(setup.clone());
-    let refused = log.partition_counts(&setup.topics, SOON).unwrap_err();
+    let refused = log.partition_counts(&setup.topics, SHORT).unwrap_err();
     met(&refused, "TOPIC_AUTHORIZATION_FAILED", LogErrorClass::Rights);
-    let refused = log.writer("w-barred", SOON).err().expect("no rule allows it");
+    let refused = log.writer("w-barred", SHORT).err().expect("no rule allows it");
     met(&refused, "TRANSACTIONAL_ID_AUTHORIZATION_FAILED", LogErrorClass::Rights);
-    let refused = log.group_positions(&[at(0)], SOON).unwrap_err();
+    let refused = log.group_positions(&[at(0)], SHORT).unwrap_err();
     met(&refused, "GROUP_AUTHORIZATION_FAILED", LogErrorClass::Rights);
     // Whoever may not ask how large records may be goes on without knowing.
-    assert_eq!(log.record_limits(&setup.topics, SOON).unwrap(), [Some(setup.record_bytes_max)]);
+    assert_eq!(log.record_limits(&setup.topics, SHORT).unwrap(), [Some(setup.record_bytes_max)]);
 }
 
 /// What an administrator's question comes back with has its class, too.
