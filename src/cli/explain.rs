@@ -161,10 +161,17 @@ mod tests {
         insta::assert_snapshot!(said(&checked, "er_data_too_long").0, @r#"
         MariaDB and MySQL 1406 ER_DATA_TOO_LONG: the value is longer than its column
           class: reject (provoked on a real server by a test)
-          this job halts (rejects.refused = "halt"): nothing of its transaction is stored; the next start goes on with that very event
-          exit code: 65
+          this job parks the event and every later one of its key in the ledger, in their order, and goes on with all other keys (rejects.refused = "park"); `tidegate parked retry JOB` has them tried again
           you: make the column longer
         "#);
+        for (rule, does) in
+            [("halt", "halts"), ("dead_letter", "sends its record to"), ("discard", "counts and logs")]
+        {
+            let ruled = job("mysql://a@b/c", &format!("refused = \"{rule}\"\n"));
+            let (text, code) = said(&ruled, "1406");
+            assert!(text.contains(does) && text.contains(&format!("rejects.refused = \"{rule}\"")), "{text}");
+            assert_eq!((code, text.contains("exit code: 65")), (0, rule == "halt"), "{text}");
+        }
         insta::assert_snapshot!(said(&checked, "1040").0, @r#"
         MariaDB and MySQL 1040 ER_CON_COUNT_ERROR: the server has no connection left (max_connections)
           class: outage (provoked on a real server by a test)
