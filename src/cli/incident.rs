@@ -109,6 +109,8 @@ impl Reporter {
             "emitted": board.emitted.get(),
             "dead_lettered": board.dead_lettered.get(),
             "discarded": board.discarded.get(),
+            "refused": board.refused.get(),
+            "parked": board.parked.get(),
             "settled": board.committed.get(),
             "ledger_positions": positions.collect::<Vec<_>>(),
             "in_flight": { "records": self.in_flight(), "bytes": board.in_flight_bytes() },

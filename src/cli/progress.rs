@@ -111,6 +111,10 @@ fn describe(board: &Board, rate: f64) -> String {
         board.lag(),
         size(board.in_flight_bytes())
     );
+    match board.parked.get() {
+        0 => {}
+        parked => text += &format!(" | parked {parked}"),
+    }
     text
 }
 

@@ -154,12 +154,13 @@ pub(super) fn summary(name: &str, board: &Board) -> String {
     let stored = board.stored.get();
     let rate = f64::from(u32::try_from(stored).unwrap_or(u32::MAX)) / seconds.max(0.001);
     format!(
-        "{name}: read {}, stored {stored}, emitted {}, dead letters {}, discarded {}, stored by an earlier run {}, \
-         {} transactions, {seconds:.1} s, {rate:.0} events/s",
+        "{name}: read {}, stored {stored}, emitted {}, dead letters {}, discarded {}, parked {}, stored by an earlier \
+         run {}, {} transactions, {seconds:.1} s, {rate:.0} events/s",
         board.read.get(),
         board.emitted.get(),
         board.dead_lettered.get(),
         board.discarded.get(),
+        board.parked.get(),
         board.skipped.get(),
         board.transactions.get(),
     )
