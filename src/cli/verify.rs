@@ -26,10 +26,10 @@ use super::args::VerifyArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load};
-use crate::database::{Move, ParkedRow, ParkedState, ResetRow};
+use crate::database::{Move, ResetRow};
 use crate::job::{JobSpec, Start};
 use crate::kafka::{self, KafkaSetup, Log};
-use crate::model::{Body, Coordinates, Destination, NextOffset, Offset, TopicPartition};
+use crate::model::{Body, Destination, NextOffset, Offset, TopicPartition};
 use crate::operator::decode;
 use crate::protocol::halt::HaltKind;
 use crate::xml::Decoder;
@@ -38,7 +38,7 @@ use entry::{Lies, SentAt};
 use found::{Fault, Finding, Found, Key};
 use gather::{Gather, Gathered};
 use horizon::Horizon;
-use ledger::Ledger;
+use ledger::{Aside, Ledger};
 use progress::Progress;
 use reading::{DEADLINE, failed};
 use report::Report;
@@ -172,15 +172,11 @@ impl<'a> Verification<'a> {
         // Half of the memory for each of the two sorters that there are at a time.
         let sorter = Sorter::new(self.memory_bytes / 2, folder);
         let mut gather = Gather::new(&spec.name, &spec.source.topics, sorter, horizon);
-        let mut aside = |row: &ParkedRow| {
-            let Some(topic) = spec.topic_index(&row.topic) else { return Ok(()) };
-            let at = TopicPartition { topic, partition: row.partition };
-            let source = Coordinates { at, offset: row.offset, index: row.index };
-            let dropped = row.state == ParkedState::Dropped;
-            Ok(gather.aside(source, if dropped { Lies::Dropped } else { Lies::Parked })?)
+        let mut aside = |aside: Aside| {
+            Ok(gather.aside(aside.source, if aside.is_dropped { Lies::Dropped } else { Lies::Parked })?)
         };
         if ledger.has_parked {
-            ledger::parked(self.job, &mut aside)?;
+            ledger::parked(self.job, ledger.job.key_groups, &mut aside)?;
         }
         let mut from = Vec::new();
         let mut records = 0;

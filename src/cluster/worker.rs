@@ -36,7 +36,7 @@ use std::thread::Thread;
 use std::time::Duration;
 use timely::dataflow::operators::probe;
 use timely::worker::Worker;
-use tokio::sync::mpsc;
+use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
 /// What the workers of one process share.
@@ -306,6 +306,18 @@ impl Life {
         });
     }
 
+    fn decode_setup(&self, decoder: Decoder) -> DecodeSetup {
+        let Shared { job, planted, .. } = &*self.shared;
+        DecodeSetup {
+            spec: Arc::clone(&job.spec),
+            decoder,
+            board: Arc::clone(&job.board),
+            stop: self.stop.clone(),
+            care: job.guard.care(),
+            planted: planted.clone(),
+        }
+    }
+
     /// `decoders`: one for 2-decode, one for parked events.
     fn setup(&self, started: Started, decoders: (Decoder, Decoder), index: usize) -> Setup {
         let (decoder, again) = decoders;
@@ -317,6 +329,7 @@ impl Life {
         self.watch_claims(&claims, index);
         let groups = started.claimed.iter().map(|claimed| claimed.group).collect();
         let read_again = read_again(spec, again);
+        let passed = Arc::new(Notify::new());
         let confirmations = Confirmations::default();
         let connections = usize::try_from(spec.database.connections).unwrap_or(1);
         Setup {
@@ -330,16 +343,13 @@ impl Life {
                 board: Arc::clone(board),
                 worker: index % threads,
                 host: host.clone(),
-                marks: Marks { first: started.marked, ask: marks(Arc::clone(&job.database), groups) },
+                marks: Marks {
+                    first: started.marked,
+                    ask: marks(Arc::clone(&job.database), groups),
+                    passed: Arc::clone(&passed),
+                },
             },
-            decode: DecodeSetup {
-                spec: Arc::clone(spec),
-                decoder,
-                board: Arc::clone(board),
-                stop: stop.clone(),
-                care: job.guard.care(),
-                planted: planted.clone(),
-            },
+            decode: self.decode_setup(decoder),
             gate: GateSetup {
                 spec: Arc::clone(spec),
                 database: Arc::clone(&job.database),
@@ -347,6 +357,7 @@ impl Life {
                 lanes: (connections / threads).max(1),
                 outputs: Arc::new(OutputSetup::new(Arc::clone(spec), started.limits)),
                 read_again,
+                passed,
                 care: job.guard.care(),
                 parked_max: (spec.limits.parked_keys / threads).max(1),
                 prober: Arc::clone(database_prober),

@@ -162,7 +162,7 @@ fn read_carefully(
             match stage {
                 Stage::Read => unreadable(record, reason, spec),
                 // It has come through this stage, and may even be stored: its own key group knows.
-                Stage::Output => Event { body: Body::Unreadable(reason), ..read(record) },
+                Stage::Output | Stage::Retry => Event { body: Body::Unreadable(reason), ..read(record) },
             }
         }
     }

@@ -49,6 +49,7 @@ use timely::dataflow::channels::pact::{Exchange, Pipeline};
 use timely::dataflow::operators::Capability;
 use timely::dataflow::operators::generic::OutputBuilder;
 use timely::dataflow::operators::generic::builder_rc::OperatorBuilder;
+use tokio::sync::Notify;
 
 /// A batch on its way to the sink.
 pub type StoredBatch = Emission<Arc<Outputs>>;
@@ -77,6 +78,8 @@ pub struct GateSetup {
     pub care: Option<Arc<Care>>,
     /// Keys that may be parked in this worker's key groups.
     pub parked_max: usize,
+    /// Told when a pass over parked events is over: marks are looked for at once.
+    pub passed: Arc<Notify>,
     /// The database's prober of this process.
     pub prober: Arc<Prober>,
     /// Where lanes run.
@@ -228,6 +231,7 @@ struct Shell {
     /// Epochs of the tickets whose pass is not over.
     tickets: BTreeMap<KeyGroup, Vec<Epoch>>,
     locked: Locked,
+    passed: Arc<Notify>,
     confirmations: Confirmations,
     prober: Arc<Prober>,
     board: Arc<Board>,
@@ -256,6 +260,7 @@ impl Shell {
             epochs: Epochs::default(),
             tickets: BTreeMap::new(),
             locked,
+            passed: setup.passed,
             confirmations: setup.confirmations,
             prober: setup.prober,
             board: setup.board,
@@ -336,7 +341,8 @@ impl Shell {
                 }
                 self.epochs.close_one(queued.epoch);
             }
-            Action::Passed(group) => {
+            Action::Passed { group, more: _ } => {
+                self.passed.notify_one();
                 let tickets = self.tickets.remove(&group).unwrap_or_default();
                 tickets.into_iter().for_each(|epoch| self.epochs.close_one(epoch));
             }

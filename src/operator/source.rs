@@ -68,11 +68,12 @@ pub fn source<'scope>(
     let mut tickets_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<KeyGroup>>>::from(tickets_out);
 
     let (letters, mailbox) = super::mailbox::mailbox(setup.host.wake(wake));
-    marks::watch(&setup, letters.clone());
+    let mut waits = marks::watch(&setup, letters.clone());
     let reader = reader::spawn(setup, letters);
     builder.build(move |capabilities| {
         let mut clock = Clock::new(capabilities);
         let mut read = Tally::default();
+        let mut has_ended = false;
         move |_frontiers| {
             let _alive = &reader;
             let mut newest = None;
@@ -81,7 +82,9 @@ pub fn source<'scope>(
                 clock.step_behind(newest);
             }
             let Some(caps) = clock.capabilities() else { return };
-            let Collected { handfuls, marked, ended } = collect(&mailbox, &stop);
+            let Collected { handfuls, marked, unmarked, ended } = collect(&mailbox, &stop);
+            has_ended |= ended;
+            waits &= !unmarked;
             if !handfuls.is_empty() || !marked.is_empty() {
                 let (mut records, mut covered) = (records_out.activate(), covered_out.activate());
                 let (mut records, mut covered) =
@@ -103,7 +106,7 @@ pub fn source<'scope>(
                 }
                 clock.tick();
             }
-            if ended {
+            if has_ended && !waits {
                 clock.stop();
             }
         }
@@ -124,6 +127,7 @@ fn account(records: &[ReadRecord], epoch: Epoch, read: &mut Tally) {
 struct Collected {
     handfuls: Vec<Handful>,
     marked: Vec<KeyGroup>,
+    unmarked: bool,
     /// The reader has read its last.
     ended: bool,
 }
@@ -134,6 +138,7 @@ fn collect(mailbox: &Mailbox<Feed>, stop: &StopRequest) -> Collected {
         match letter {
             Feed::Handful(handful) => collected.handfuls.push(handful),
             Feed::Marked(groups) => collected.marked.extend(groups),
+            Feed::Unmarked => collected.unmarked = true,
             Feed::Ended => collected.ended = true,
             Feed::Halt(halt) => stop.halt(halt),
         }

@@ -145,7 +145,7 @@ impl<E: Item + Clone, O> Gate<E, O> {
                     self.ready.push_back(group);
                 }
             }
-            None => actions.push(Action::Passed(group)),
+            None => actions.push(Action::Passed { group, more: false }),
         }
     }
 
@@ -196,12 +196,13 @@ impl<E: Item + Clone, O> Gate<E, O> {
         assert_eq!(transaction.batches.len(), outcomes.len(), "one outcome per batch");
         self.pressure.eases();
         let mut outputs = Vec::with_capacity(outcomes.len());
-        let mut passed = Vec::new();
+        let (mut passed, mut newly_parked) = (Vec::new(), false);
         for (batch, outcome) in transaction.batches.iter().zip(outcomes) {
             outputs.push(outcome.outputs);
             if let Some(state) = self.groups.get_mut(&batch.group) {
+                newly_parked |= !outcome.changes.parked.is_empty();
                 if state.stored(batch, &outcome.changes) {
-                    passed.push(batch.group);
+                    passed.push(Action::Passed { group: batch.group, more: outcome.changes.more });
                 }
                 if state.became_ready() {
                     self.ready.push_back(batch.group);
@@ -209,9 +210,10 @@ impl<E: Item + Clone, O> Gate<E, O> {
             }
         }
         actions.push(Action::Stored { transaction, outputs });
-        actions.extend(passed.into_iter().map(Action::Passed));
+        actions.append(&mut passed);
         let (parked, max) = (self.parked(), self.limits.parked_max);
-        if parked > max {
+        // What is tried again makes them fewer, and must not be halted for those that are left.
+        if newly_parked && parked > max {
             actions.push(Action::Halt(too_many_parked(parked, max)));
         }
         self.dispatch(actions);

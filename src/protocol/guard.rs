@@ -26,6 +26,8 @@ pub enum Stage {
     Read,
     /// Its output was made: an event to bytes.
     Output,
+    /// It was parked, came out of the ledger, and was read again, or its output was made.
+    Retry,
 }
 
 impl Stage {
@@ -34,6 +36,7 @@ impl Stage {
         match self {
             Stage::Read => "read",
             Stage::Output => "output",
+            Stage::Retry => "retry",
         }
     }
 
@@ -41,6 +44,7 @@ impl Stage {
         match self {
             Stage::Read => "this record was being read",
             Stage::Output => "the output of this record was being made",
+            Stage::Retry => "this record, which was parked, was being tried again",
         }
     }
 }
@@ -173,10 +177,12 @@ impl Memory {
             .max()
     }
 
-    /// The partition is read from here on: nothing before it comes again. `true`: something was forgotten.
+    /// The partition is read from here on: nothing before it comes again, but for what is parked. `true`: something was
+    /// forgotten.
     pub fn forget_before(&mut self, topic: &str, partition: i32, next: i64) -> bool {
         self.retain(|Charge { suspect, .. }| {
-            suspect.offset >= next || suspect.partition != partition || suspect.topic != topic
+            let comes_again = suspect.offset >= next || suspect.stage == Stage::Retry;
+            comes_again || suspect.partition != partition || suspect.topic != topic
         })
     }
 

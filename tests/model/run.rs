@@ -171,7 +171,7 @@ impl Running {
                     self.hand_over(plan, &transaction, outputs, after);
                 }
                 gate::Action::Skip(event) => after.done.push(event),
-                gate::Action::Passed(group) => _ = self.tickets.remove(&group),
+                gate::Action::Passed { group, .. } => _ = self.tickets.remove(&group),
                 gate::Action::Halt(halt) => after.halt = after.halt.take().or(Some(halt)),
             }
         }

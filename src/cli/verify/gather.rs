@@ -83,8 +83,13 @@ impl Gather {
         if to == Destination::DeadLetter && last(headers, "tidegate-job")? != self.job {
             return None;
         }
-        Coordinates::parse(last(headers, "tidegate-source")?, &self.topics)
+        source_of(headers, &self.topics)
     }
+}
+
+/// What a record came from, as its headers say.
+pub(super) fn source_of(headers: &Headers, topics: &[String]) -> Option<Coordinates> {
+    Coordinates::parse(last(headers, "tidegate-source")?, topics)
 }
 
 /// The last header of this name: those in front of it are the input's own, which may be another job's output.

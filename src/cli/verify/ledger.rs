@@ -2,15 +2,17 @@
 //!
 //! In:        a job     Out: its row and its frontier; where its parked events came from
 //! Fails:     a database that does not answer; a job that has not run: then there is nothing to hold anything against
-//! Not here:  the outbox: nothing in front of the frontier is on its way (compare)
+//! Not here:  the rest of the outbox: of what was never parked nothing in front of the frontier is on its way (compare)
 
 use super::Failure;
+use super::gather::source_of;
 use super::reading::DEADLINE;
 use crate::cli::worlds::Worlds;
 use crate::database::{
-    DatabaseError, ErrorClass, FrontierRow, JobRow, LedgerState, ParkedRow, ParkedState, ParkedWish, ResetRow,
+    DatabaseError, ErrorClass, FrontierRow, JobRow, LedgerState, ParkedState, ParkedWish, ResetRow,
 };
-use crate::model::Coordinates;
+use crate::model::{Coordinates, KeyGroup, TopicPartition};
+use crate::operator::gate::{Outputs, is_of_retry};
 use crate::protocol::halt::HaltKind;
 use tokio::runtime::Runtime;
 use tokio::time::error::Elapsed;
@@ -47,11 +49,13 @@ pub(super) fn read(job: &Worlds) -> Result<Ledger, Failure> {
     }
 }
 
-/// Every parked event, dropped ones included: what it came from and its state. To be asked behind the frontier and in front
-/// of what was sent: an event that is tried again meanwhile is then found in one of the two.
+/// Every parked event, dropped ones included: what it came from and its state; and, behind them, every event that came out of
+/// the parked ones and is on its way to Kafka. To be asked behind the frontier and in front of what was sent: an event that is
+/// tried again meanwhile is then found in one of the three.
 pub(super) fn parked(
     job: &Worlds,
-    each: &mut dyn FnMut(&ParkedRow) -> Result<(), Failure>,
+    key_groups: u32,
+    each: &mut dyn FnMut(Aside) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let runtime = runtime()?;
     let mut session = in_time(runtime.block_on(async { timeout(DEADLINE, job.database.connect()).await }))?;
@@ -60,12 +64,40 @@ pub(super) fn parked(
         let wish = ParkedWish::default();
         let page = session.parked(&wish, after, PAGE, false);
         let page = in_time(runtime.block_on(async { timeout(DEADLINE, page).await }))?;
-        page.iter().try_for_each(&mut *each)?;
+        for row in &page {
+            let Some(topic) = job.spec.topic_index(&row.topic) else { continue };
+            let at = TopicPartition { topic, partition: row.partition };
+            let source = Coordinates { at, offset: row.offset, index: row.index };
+            each(Aside { source, is_dropped: row.state == ParkedState::Dropped })?;
+        }
         after = match page.last() {
             Some(last) if page.len() == PAGE => Some(last.at),
-            _ => return Ok(()),
+            _ => break,
         };
     }
+    for group in (0..key_groups).map(KeyGroup) {
+        let groups = [group];
+        let rows = session.outbox(&groups);
+        let rows = in_time(runtime.block_on(async { timeout(DEADLINE, rows).await }))?;
+        for row in rows.iter().filter(|row| is_of_retry(&row.outputs)) {
+            let outputs = Outputs::from_outbox(&row.outputs).map_err(|bad| {
+                let text = format!("outbox of key group {group}, batch {}: {bad}", row.batch);
+                Failure::new(HaltKind::Fenced, text)
+            })?;
+            for record in &outputs.records {
+                if let Some(source) = source_of(&record.headers, &job.spec.source.topics) {
+                    each(Aside { source, is_dropped: false })?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An event that the ledger holds.
+pub(super) struct Aside {
+    pub(super) source: Coordinates,
+    pub(super) is_dropped: bool,
 }
 
 /// Which of these events wait in the ledger now.

@@ -110,7 +110,7 @@ impl Report<'_> {
         );
         for (count, what) in [
             (counts.discarded, "without either and discarded by rule"),
-            (counts.parked, "parked in the ledger"),
+            (counts.parked, "parked in the ledger, or on the way out of it"),
             (counts.dropped, "parked and dropped by a person"),
             (counts.only_stored, "only stored, which leaves nothing to compare with"),
             (counts.not_judged, "without either, where that cannot be judged"),

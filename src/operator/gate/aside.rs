@@ -65,8 +65,9 @@ impl Fates {
         self.0.insert(index, fate);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
+    /// Whether any event was found to be wrong: those that wait behind another one were not.
+    fn has_rejects(&self) -> bool {
+        self.0.values().any(|fate| *fate != Fate::Park(None))
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &Fate)> {
@@ -135,7 +136,7 @@ impl Asides {
 
     /// Whether the budget allows what a transaction is about to set aside. Nothing is counted yet: it may not be committed.
     pub(super) fn allow(&self, events: &[Looked<'_>], fates: &Fates) -> Result<(), Halt> {
-        let Some(flood) = &self.flood else { return Ok(()) };
+        let Some(flood) = self.flood.as_ref().filter(|_| fates.has_rejects()) else { return Ok(()) };
         let mut ahead = lock(flood).clone();
         match self.count(&mut ahead, events, fates) {
             None => Ok(()),

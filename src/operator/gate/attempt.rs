@@ -20,7 +20,7 @@ use super::{Queued, retry::Tried};
 use crate::database::{DatabaseError, ErrorClass, Row, Session};
 use crate::job::{Missing, Statement, Step};
 use crate::model::{Body, Coordinates, Event, Outgoing, Reason, ReasonCode, Timestamp, Value};
-use crate::operator::guard::Taken;
+use crate::operator::guard::{InHand, Taken};
 use crate::protocol::gate::Transaction;
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
@@ -38,6 +38,8 @@ pub(super) struct Run<'a> {
     /// What each event sends; known once its steps have run.
     pub(super) sent: Vec<Option<Outgoing>>,
     one_by_one: bool,
+    /// Events that were found while it ran.
+    found: usize,
     /// Of a retry.
     pub(super) tried: Option<Tried>,
 }
@@ -60,7 +62,7 @@ impl<'a> Run<'a> {
         }
         let is_retry = transaction.batches.iter().any(|batch| batch.is_retry);
         let tried = is_retry.then(Tried::default);
-        Run { sent: vec![None; events.len()], events, fates, one_by_one: false, tried }
+        Run { sent: vec![None; events.len()], events, fates, one_by_one: false, found: 0, tried }
     }
 
     pub(super) fn is_retry(&self) -> bool {
@@ -78,6 +80,7 @@ impl<'a> Run<'a> {
     /// Sets an event aside by the job's rule.
     fn set_aside(&mut self, asides: &Asides, index: usize, wrong: Wrong) -> Result<(), Failure> {
         let fate = asides.judge(wrong)?;
+        self.found += 1;
         self.fates.set(index, fate);
         self.fates.spread(&self.events);
         Ok(())
@@ -102,7 +105,7 @@ pub(super) async fn attempt(
     committing: &mut Committing,
 ) -> Result<(), Failure> {
     let session = in_time(work, begin(work, slot)).await?;
-    if run.one_by_one || run.fates.len() > TOGETHER_MAX + unreadable_or_waiting(transaction) {
+    if run.one_by_one || run.found > TOGETHER_MAX {
         run.one_by_one = true;
         one_by_one(work, session, run).await?;
     } else {
@@ -126,19 +129,6 @@ pub(super) async fn in_time<T>(
         Ok(done) => done,
         Err(_elapsed) => Err(no_answer("a transaction", work.deadline).into()),
     }
-}
-
-/// Events that had their fate before anything was tried.
-fn unreadable_or_waiting(transaction: &Transaction<Queued>) -> usize {
-    let of = |batch: &crate::protocol::gate::Batch<Queued>| {
-        let unreadable = batch.events.iter().filter(|queued| !is_readable(&queued.event)).count();
-        unreadable + batch.waiting.len()
-    };
-    transaction.batches.iter().map(of).sum()
-}
-
-fn is_readable(event: &Event) -> bool {
-    matches!(event.body, Body::Readable { .. })
 }
 
 /// All events that have no fate, in waves.
@@ -166,7 +156,7 @@ async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>
     }
     let mut again = false;
     for index in to_do {
-        match encode(work, run.events.get(index)) {
+        match encode(work, run.events.get(index), Stage::Output) {
             Ok(outgoing) => place(&mut run.sent, index, outgoing),
             Err(wrong) => {
                 run.set_aside(&work.asides, index, *wrong)?;
@@ -189,7 +179,7 @@ async fn one_by_one(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'
         if run.fates.of(index).is_some() {
             continue;
         }
-        match in_time(work, alone(work, session, &mut run.events, index)).await? {
+        match in_time(work, alone(work, session, &mut run.events, index, Stage::Output)).await? {
             Alone::Handled(outgoing) => place(&mut run.sent, index, outgoing),
             Alone::Wrong { wrong, survived } => {
                 run.set_aside(&work.asides, index, wrong)?;
@@ -218,10 +208,11 @@ pub(super) async fn alone(
     session: &mut Box<dyn Session>,
     events: &mut [Looked<'_>],
     index: usize,
+    stage: Stage,
 ) -> Result<Alone, Failure> {
     session.savepoint().await?;
     let (wrong, survived) = match run_steps(work, session, events, &[index]).await {
-        Ok(()) => match encode(work, events.get(index)) {
+        Ok(()) => match encode(work, events.get(index), stage) {
             Ok(outgoing) => {
                 session.release().await?;
                 return Ok(Alone::Handled(outgoing));
@@ -352,18 +343,26 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
     Wrong { kind: Kind::MissingLookup, reason, halt, lost_transaction: false }
 }
 
+/// Behind an unclean end: what is done with a record now may be what ended the process. Held while it is done. `Err`: it has
+/// done so too often.
+pub(super) fn in_hand<'a>(
+    work: &'a Work,
+    event: &Event,
+    stage: Stage,
+) -> Result<Option<InHand<'a>>, Box<Wrong>> {
+    // A parked record may come long after all that the process before can have read.
+    let care = work.care.as_ref().filter(|care| stage == Stage::Retry || !care.is_over());
+    match care.map(|care| care.take(stage, event.at, &event.record)) {
+        None | Some(Taken::Freely) => Ok(None),
+        Some(Taken::InHand(hand)) => Ok(Some(hand)),
+        Some(Taken::Convicted(_, reason)) => Err(Box::new(deadly(work, event.at, reason))),
+    }
+}
+
 /// What an event sends, or why it cannot be sent.
-fn encode(work: &Work, looked: Option<&Looked<'_>>) -> Result<Option<Outgoing>, Box<Wrong>> {
+fn encode(work: &Work, looked: Option<&Looked<'_>>, stage: Stage) -> Result<Option<Outgoing>, Box<Wrong>> {
     let Some(looked) = looked else { return Ok(None) };
-    // Behind an unclean end: the making of a document may be what ended the process.
-    let _in_hand = match work.care.as_ref().filter(|care| !care.is_over()) {
-        None => None,
-        Some(care) => match care.take(Stage::Output, looked.event.at, &looked.event.record) {
-            Taken::Freely => None,
-            Taken::InHand(hand) => Some(hand),
-            Taken::Convicted(_, reason) => return Err(Box::new(deadly(work, looked.event.at, reason))),
-        },
-    };
+    let _in_hand = in_hand(work, looked.event, stage)?;
     let outgoing = work.outputs.of_event(looked).map_err(|error| Box::new(unwritable(&error)))?;
     match outgoing.as_ref().and_then(|outgoing| work.outputs.over_limit(outgoing)) {
         None => Ok(outgoing),

@@ -7,15 +7,16 @@
 //! Not here:  who asked for it (a person, by marks in the ledger)
 
 use super::Queued;
-use super::aside::{Asides, Fate, Wrong, because};
-use super::attempt::{Alone, Run, alone, in_time, looked, now};
+use super::aside::{Asides, Fate, Kind, Wrong, because};
+use super::attempt::{Alone, Run, alone, in_hand, in_time, looked, now};
 use super::finish::{advance, moment};
 use super::lane::{Committing, Failure, Work, begin};
 use super::outputs::Outputs;
 use crate::database::{ParkedAt, ParkedDone, ParkedOutcome, ParkedRow, ParkedState, Session};
 use crate::kafka::ReadRecord;
-use crate::model::{Body, Event, KeyId, Outgoing, Reason, ReasonCode, TopicPartition};
+use crate::model::{Body, Coordinates, Event, KeyId, Outgoing, Reason, ReasonCode, Record, TopicPartition};
 use crate::protocol::gate::{Changes, Outcome, Transaction};
+use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,10 +118,10 @@ impl Pass {
         let known = tried.refused.get(&at).cloned();
         let fate = match (known, &event.body) {
             (Some(fate), _) => fate,
-            (None, Body::Unreadable(reason)) => Fate::Park(Some(reason.clone())),
+            (None, Body::Unreadable(reason)) => of_unreadable(work, reason)?,
             (None, Body::Readable { .. }) => {
                 let mut list = [looked(work, &event, now)];
-                match in_time(work, alone(work, session, &mut list, 0)).await? {
+                match in_time(work, alone(work, session, &mut list, 0, Stage::Retry)).await? {
                     Alone::Handled(outgoing) => {
                         self.counts[0] += 1;
                         self.records.extend(outgoing);
@@ -174,11 +175,42 @@ fn fate_of(work: &Work, wrong: Wrong) -> Result<Fate, Failure> {
     }
 }
 
-/// The event, read anew from its record. None: its topic is no topic of the job any more.
+/// What can be read no more (the job file is another one) stays parked. What ends the process goes by the rule for that.
+fn of_unreadable(work: &Work, reason: &Reason) -> Result<Fate, Failure> {
+    if reason.code != ReasonCode::KillsTheProcess {
+        return Ok(Fate::Park(Some(reason.clone())));
+    }
+    let halt = Halt::new(HaltKind::Reject, reason.to_string());
+    fate_of(work, Wrong { kind: Kind::Unreadable, reason: reason.clone(), halt, lost_transaction: false })
+}
+
+/// A parked record, read anew; none: its topic is no topic of the job any more.
 fn event_of(work: &Work, row: ParkedRow) -> Option<Event> {
     let topics = &work.spec.source.topics;
     let topic = u16::try_from(topics.iter().position(|topic| *topic == row.topic)?).ok()?;
-    let at = TopicPartition { topic, partition: row.partition };
-    let record = ReadRecord { at, offset: row.offset, record: row.record };
-    (work.read_again)(record, row.index)
+    let at = Coordinates {
+        at: TopicPartition { topic, partition: row.partition },
+        offset: row.offset,
+        index: row.index,
+    };
+    // The key group and key are the ones that it was parked under, whatever can be read of it now.
+    let unread = |record: Record, reason| Event {
+        at,
+        last_of_record: true,
+        key_group: row.at.group,
+        key: row.key.clone(),
+        record,
+        body: Body::Unreadable(reason),
+    };
+    let probe = unread(row.record, because(ReasonCode::UnknownTopic, ""));
+    let hand = match in_hand(work, &probe, Stage::Retry) {
+        Ok(hand) => hand,
+        Err(wrong) => return Some(Event { body: Body::Unreadable(wrong.reason), ..probe }),
+    };
+    let record = ReadRecord { at: at.at, offset: at.offset, record: probe.record.clone() };
+    let event = (work.read_again)(record, at.index);
+    drop(hand);
+    let gone = "the record has no event of this index any more";
+    let gone = || Event { body: Body::Unreadable(because(ReasonCode::NotTheEvent, gone)), ..probe };
+    Some(event.unwrap_or_else(gone))
 }

@@ -72,6 +72,8 @@ pub enum Feed {
     Handful(Handful),
     /// Of these key groups somebody wants parked events tried.
     Marked(Vec<KeyGroup>),
+    /// What was marked at the start is done, or the job drains.
+    Unmarked,
     /// It will read no more.
     Ended,
     /// It cannot read on.

@@ -4,8 +4,8 @@ use super::{Batch, Changes, Claimed, Item, Limits};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, KeyId, Places};
 use std::collections::{BTreeSet, VecDeque};
 
-/// Batches of a pass over parked events, before the queue has a turn. Under full load the queue then parks a batch's worth of
-/// a key's events while a pass handles this many: a pass comes to its end.
+/// Batches of a pass over parked events, before the queue has a turn: as long as it takes to look for marks again. Under full
+/// load the queue parks a few batches of a key's events in that time, and the next pass handles this many: it comes to its end.
 const PASS_BATCHES: u32 = 20;
 
 /// The gate's state of one key group.

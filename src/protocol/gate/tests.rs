@@ -203,12 +203,16 @@ fn parked_events_are_tried_before_what_is_queued() {
     // There is more: the queue waits on.
     let more = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[2], true) });
     assert_eq!(retries(&more), [(0, 6)]);
-    assert!(!more.contains(&Action::Passed(KeyGroup(0))));
+    assert!(!more.iter().any(|action| matches!(action, Action::Passed { .. })));
     let over = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[1], false) });
-    assert!(over.contains(&Action::Passed(KeyGroup(0))));
+    assert!(over.contains(&Action::Passed { group: KeyGroup(0), more: false }));
     assert_eq!(work(&over), vec![(0, vec![(0, 7, vec![31])])]);
     assert!(waiting(&over).is_empty(), "its key is free");
-    assert_eq!(act(&mut g, Input::Retry(KeyGroup(7))), vec![Action::Passed(KeyGroup(7))], "nobody's here");
+    assert_eq!(
+        act(&mut g, Input::Retry(KeyGroup(7))),
+        vec![Action::Passed { group: KeyGroup(7), more: false }],
+        "nobody's here"
+    );
 }
 
 #[test]
@@ -223,7 +227,7 @@ fn a_pass_without_end_lets_the_queue_have_its_turn() {
         actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[], true) });
     }
     assert_eq!(tried, 20);
-    assert!(actions.contains(&Action::Passed(KeyGroup(0))));
+    assert!(actions.contains(&Action::Passed { group: KeyGroup(0), more: true }));
     assert_eq!(work(&actions), vec![(0, vec![(0, 25, vec![1])])]);
 }
 
@@ -249,6 +253,13 @@ fn more_parked_keys_than_allowed_halt() {
     arrive(&mut g, &[E(0, 11)]);
     let actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[1, 2, 3, 4], &[], false) });
     assert!(matches!(&actions[..], [Action::Stored { .. }, Action::Halt(h)] if h.kind == HaltKind::Reject));
+    // A start behind it may free them.
+    let parked = (1..=4).map(KeyId).collect();
+    let mut g: G = Gate::new(vec![Claimed { parked, ..claimed(0) }], 1, limits(3, 1000));
+    act(&mut g, Input::Retry(KeyGroup(0)));
+    act(&mut g, Input::Dispatch);
+    let actions = act(&mut g, Input::Stored { lane: 0, outcomes: changed(&[], &[], true) });
+    assert!(!actions.iter().any(|action| matches!(action, Action::Halt(_))), "{actions:?}");
 }
 
 #[test]

@@ -194,8 +194,13 @@ pub enum Action<E, O> {
     },
     /// This event was stored by an earlier run; it only has to be let go.
     Skip(E),
-    /// All that was wanted of this key group's parked events is done, or its turn is over.
-    Passed(KeyGroup),
+    /// A pass over this key group's parked events is over.
+    Passed {
+        /// The key group.
+        group: KeyGroup,
+        /// Its turn is over, and not its work: somebody is to look for marks again at once.
+        more: bool,
+    },
     /// Stop everything.
     Halt(Halt),
 }

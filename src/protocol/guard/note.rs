@@ -201,6 +201,7 @@ fn suspect<'t>(words: &mut impl Iterator<Item = &'t str>) -> Option<Suspect> {
     let stage = match words.next()? {
         "read" => Stage::Read,
         "output" => Stage::Output,
+        "retry" => Stage::Retry,
         _ => return None,
     };
     let mut place = words.next()?.split('/');
