@@ -15,6 +15,7 @@ use crate::operator::refusals::Refusals;
 use crate::operator::sink::AskOwner;
 use crate::operator::source::AskMarks;
 use crate::protocol::halt::{Halt, HaltKind};
+use crate::status::World;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -194,13 +195,15 @@ pub(super) fn owner(database: Arc<dyn Database>, claims: Claims) -> AskOwner {
     })
 }
 
-/// Asks the ledger which of these key groups are marked.
-pub(super) fn marks(database: Arc<dyn Database>, groups: Vec<KeyGroup>) -> AskMarks {
-    let (client, groups) = (Arc::new(LedgerClient::new(database)), Arc::new(groups));
+/// Asks the ledger which of these key groups are marked; not while the database is out: its prober knocks, and nobody else.
+pub(super) fn marks(job: &Job, groups: Vec<KeyGroup>) -> AskMarks {
+    let (client, groups) = (Arc::new(LedgerClient::new(Arc::clone(&job.database))), Arc::new(groups));
+    let board = Arc::clone(&job.board);
     Arc::new(move || {
         let (client, groups) = (Arc::clone(&client), Arc::clone(&groups));
+        let is_out = board.holding().iter().any(|hold| hold.world == World::Database);
         // Whatever is wrong with the database is said by those who need it.
-        Box::pin(async move { client.marked(&groups).await.ok() })
+        Box::pin(async move { if is_out { None } else { client.marked(&groups).await.ok() } })
     })
 }
 

@@ -343,11 +343,7 @@ impl Life {
                 board: Arc::clone(board),
                 worker: index % threads,
                 host: host.clone(),
-                marks: Marks {
-                    first: started.marked,
-                    ask: marks(Arc::clone(&job.database), groups),
-                    passed: Arc::clone(&passed),
-                },
+                marks: Marks { first: started.marked, ask: marks(job, groups), passed: Arc::clone(&passed) },
             },
             decode: self.decode_setup(decoder),
             gate: GateSetup {

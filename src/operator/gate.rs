@@ -294,6 +294,7 @@ impl Shell {
                     }
                     Input::Undone { lane, again: Again::Now }
                 }
+                Report::TooMuch { lane } => Input::Undone { lane, again: Again::Smaller },
                 Report::Out { lane, said } => {
                     self.said = said;
                     Input::Undone { lane, again: Again::WhenUp }

@@ -228,7 +228,8 @@ impl<E: Item + Clone, O> Gate<E, O> {
         let (transaction, contended) = self.lane(lane).take_storing_with_count();
         match again {
             Again::Now if self.up => self.again(lane, transaction, contended, actions),
-            Again::Now => *self.lane(lane) = Lane::Waiting { transaction },
+            Again::Smaller if self.up => self.take_apart(lane, &transaction, actions),
+            Again::Now | Again::Smaller => *self.lane(lane) = Lane::Waiting { transaction },
             Again::WhenUp => {
                 *self.lane(lane) = Lane::Waiting { transaction };
                 self.went_down(actions);
@@ -251,6 +252,16 @@ impl<E: Item + Clone, O> Gate<E, O> {
             *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended };
             actions.push(Action::Store { lane, transaction, contended });
             return;
+        }
+        self.take_apart(lane, &transaction, actions);
+    }
+
+    /// Puts a transaction's events back in front of their queues, and forms smaller ones of them.
+    fn take_apart(&mut self, lane: usize, transaction: &Transaction<E>, actions: &mut Vec<Action<E, O>>) {
+        let events: usize = transaction.batches.iter().map(|batch| batch.events.len()).sum();
+        if events < 2 {
+            let text = format!("lane {lane}: a transaction of {events} events cannot be made smaller");
+            return actions.push(Action::Halt(Halt::new(HaltKind::Internal, text)));
         }
         self.pressure.rises(events, self.limits);
         for batch in transaction.batches.iter().rev() {

@@ -144,6 +144,22 @@ impl Asides {
         }
     }
 
+    /// What the budget allows a retry, event by event. Nothing is counted yet.
+    pub(super) fn ahead(&self) -> Ahead {
+        Ahead(self.flood.as_ref().map(|flood| (lock(flood).clone(), self.begun)))
+    }
+
+    /// So many parked events were handled, and so many set aside for good.
+    pub(super) fn were_retried(&self, handled: usize, rejects: usize) {
+        let Some(flood) = &self.flood else { return };
+        let mut flood = lock(flood);
+        (0..handled).for_each(|_| flood.readable());
+        for _ in 0..rejects {
+            // What was too many has stayed parked.
+            let _counted = flood.reject(self.begun.elapsed());
+        }
+    }
+
     /// They are set aside: counted, shown and logged.
     pub(super) fn were(&self, events: &[Looked<'_>], fates: &Fates) {
         if let Some(flood) = &self.flood {
@@ -227,6 +243,24 @@ impl Asides {
 
     fn source_of(&self, at: Coordinates) -> String {
         format!("{}/{}/{}", self.spec.topic_of(at.at), at.at.partition, at.offset)
+    }
+}
+
+/// The budget of rejects behind what is not committed yet.
+#[derive(Default)]
+pub(super) struct Ahead(Option<(Flood, Instant)>);
+
+impl Ahead {
+    /// An event was handled.
+    pub(super) fn handled(&mut self) {
+        if let Some((flood, _)) = &mut self.0 {
+            flood.readable();
+        }
+    }
+
+    /// Whether one more may be set aside.
+    pub(super) fn allows(&mut self) -> bool {
+        self.0.as_mut().is_none_or(|(flood, begun)| flood.reject(begun.elapsed()).is_none())
     }
 }
 

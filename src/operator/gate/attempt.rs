@@ -13,7 +13,7 @@
 
 use super::aside::{Asides, Fate, Fates, Kind, Wrong, because};
 use super::finish::finish;
-use super::lane::{Committing, Failure, Work, begin, no_answer, refused};
+use super::lane::{Committing, Failure, Work, begin, is_mine, no_answer, refused};
 use super::outputs::{CannotEncode, Looked};
 use super::plan::waves;
 use super::{Queued, retry::Tried};
@@ -117,7 +117,54 @@ pub(super) async fn attempt(
         session.commit().await?;
         Ok(())
     };
-    in_time(work, end).await
+    match in_time(work, end).await {
+        Err(Failure::Outbox(error)) => outbox_refuses(work, slot, transaction, run, error).await,
+        other => other,
+    }
+}
+
+/// What a batch sends does not fit into one row of the outbox: fewer events do; and one that does not fit by itself is too
+/// large. Unless a newer instance has written this very row.
+async fn outbox_refuses(
+    work: &Work,
+    slot: &mut Option<Box<dyn Session>>,
+    transaction: &Transaction<Queued>,
+    run: &mut Run<'_>,
+    error: DatabaseError,
+) -> Result<(), Failure> {
+    // Nothing of it stays, and the connection may be gone with it.
+    drop(slot.take());
+    if !is_mine(work, transaction).await? {
+        return Err(Failure::Fenced);
+    }
+    let sending: Vec<usize> =
+        (0..run.sent.len()).filter(|index| run.sent.get(*index).is_some_and(Option::is_some)).collect();
+    match (&sending[..], run.events.len()) {
+        (_, 2..) => Err(Failure::TooMuch),
+        (&[index], _) if run.fates.of(index).is_none() => {
+            let Some(looked) = run.events.get(index) else { return Err(nobody()) };
+            let wrong = over_packet(work, looked.event.at, &error);
+            run.set_aside(&work.asides, index, wrong)?;
+            Err(Failure::Again)
+        }
+        _ => Err(Failure::Database(error, None)),
+    }
+}
+
+fn over_packet(work: &Work, at: Coordinates, error: &DatabaseError) -> Wrong {
+    let detail = format!("the ledger's outbox cannot take its output: {}", error.message);
+    let text = format!(
+        "record {}: {detail}, and rejects.too_large is \"halt\": raise max_allowed_packet, or set another rule, and start again; \
+         the job goes on with this very record",
+        work.outputs.source_of(at)
+    );
+    let halt = Halt::new(HaltKind::Reject, text).about(Some(at)).because("too large", None);
+    Wrong {
+        kind: Kind::TooLarge,
+        reason: because(ReasonCode::TooLarge, detail),
+        halt,
+        lost_transaction: true,
+    }
 }
 
 /// Within the deadline: how long each part of a transaction may take, and each event that runs by itself.

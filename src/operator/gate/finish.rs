@@ -57,20 +57,6 @@ fn cannot_park(error: DatabaseError) -> Failure {
     Failure::Refused(Halt::new(HaltKind::Reject, text).because("cannot be parked", code))
 }
 
-/// The outputs of a batch are too much for the outbox.
-fn cannot_keep(error: DatabaseError) -> Failure {
-    if error.class != ErrorClass::Reject {
-        return error.into();
-    }
-    let text = format!(
-        "the ledger's outbox cannot take what a batch sends: {}. Raise max_allowed_packet, or make limits.document_bytes or \
-         database.batch_events smaller, and start again; the job goes on with this very batch",
-        error.message
-    );
-    let code = error.code.map(|code| code.to_string());
-    Failure::Refused(Halt::new(HaltKind::Reject, text).because("outbox", code))
-}
-
 /// Writes outbox and positions.
 pub(super) async fn advance(
     work: &Work,
@@ -81,8 +67,13 @@ pub(super) async fn advance(
     let batches = transaction.batches.iter().zip(outcomes);
     let writes = batches.map(|(batch, outcome)| advance_of(work, batch, &outcome.outputs));
     let writes: Vec<Advance> = writes.collect::<Result<_, _>>()?;
-    let taken = session.advance(&writes).await.map_err(cannot_keep)?;
-    if taken { Ok(()) } else { Err(Failure::Fenced) }
+    match session.advance(&writes).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::Fenced),
+        // The outputs are too much for the outbox. (A newer instance that has written the same row is found by whoever asks.)
+        Err(error) if error.class == ErrorClass::Reject => Err(Failure::Outbox(error)),
+        Err(error) => Err(error.into()),
+    }
 }
 
 fn advance_of(work: &Work, batch: &Batch<Queued>, outputs: &Outputs) -> Result<Advance, Failure> {

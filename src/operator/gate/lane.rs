@@ -36,6 +36,7 @@ pub(super) enum Command {
 pub(super) enum Report {
     Stored { lane: usize, outcomes: Vec<Outcome<Outputs>> },
     Contended { lane: usize, said: String },
+    TooMuch { lane: usize },
     Out { lane: usize, said: String },
     InDoubt { lane: usize, outcomes: Vec<Outcome<Outputs>>, said: String },
     Settled { lane: usize, rows: Vec<(KeyGroup, Incarnation, BatchNumber)> },
@@ -125,6 +126,10 @@ pub(super) enum Failure {
     NoSession(DatabaseError),
     /// An event was set aside: the transaction runs again without it.
     Again,
+    /// Nothing is wrong with any of its events, and all of them are too much for one transaction.
+    TooMuch,
+    /// The ledger's outbox refuses what is to be sent.
+    Outbox(DatabaseError),
     /// The job's rule for an event that was refused is to halt.
     Refused(Halt),
     Fenced,
@@ -163,6 +168,10 @@ async fn store(
             *session = roll_back(session.take(), work.deadline).await;
             continue;
         }
+        if let Failure::TooMuch = failure {
+            *session = roll_back(session.take(), work.deadline).await;
+            return Report::TooMuch { lane };
+        }
         let report = failed(lane, work, session, transaction, failure, committing).await;
         if let Report::InDoubt { .. } = &report {
             run.was_committed(work);
@@ -191,8 +200,11 @@ async fn failed(
         Failure::NoSession(error) if is_refusal(error.class) => {
             return Report::Out { lane, said: error.message };
         }
-        Failure::Again => (no_answer("a transaction that runs again", work.deadline), None),
+        Failure::Again | Failure::TooMuch => {
+            (no_answer("a transaction that runs again", work.deadline), None)
+        }
         Failure::NoSession(error) => (error, None),
+        Failure::Outbox(error) => (error, None),
         Failure::Database(error, record) => (error, record),
     };
     if error.class == ErrorClass::Unknown {
@@ -230,25 +242,24 @@ async fn refused_or_fenced(
     transaction: &Transaction<Queued>,
     halt: Halt,
 ) -> Report {
+    match is_mine(work, transaction).await {
+        Ok(true) => Report::Halt(halt),
+        Ok(false) => Report::Fenced { lane },
+        Err(error) => Report::Out { lane, said: error.message },
+    }
+}
+
+/// Whether this instance still owns the key groups of a transaction, asked on a new connection.
+pub(super) async fn is_mine(work: &Work, transaction: &Transaction<Queued>) -> Result<bool, DatabaseError> {
     let asked = timeout(work.deadline, async {
         let mut session = work.database.connect().await?;
         session.positions().await
     });
-    let rows = match asked.await {
-        Ok(Ok(rows)) => rows,
-        Ok(Err(error)) => return Report::Out { lane, said: error.message },
-        Err(_elapsed) => {
-            let said = no_answer("a look-up of positions", work.deadline).message;
-            return Report::Out { lane, said };
-        }
-    };
+    let rows =
+        asked.await.unwrap_or_else(|_elapsed| Err(no_answer("a look-up of positions", work.deadline)))?;
     let mine =
         |group, incarnation| rows.iter().any(|row| row.group == group && row.incarnation == incarnation);
-    if transaction.batches.iter().all(|batch| mine(batch.group, batch.incarnation)) {
-        Report::Halt(halt)
-    } else {
-        Report::Fenced { lane }
-    }
+    Ok(transaction.batches.iter().all(|batch| mine(batch.group, batch.incarnation)))
 }
 
 async fn roll_back(session: Option<Box<dyn Session>>, deadline: Duration) -> Option<Box<dyn Session>> {
@@ -318,10 +329,10 @@ async fn settle(
         Ok(Err(Failure::NoSession(error))) if is_refusal(error.class) => {
             return Report::Unsettled { lane, said: error.message };
         }
-        Ok(Err(Failure::Database(error, _) | Failure::NoSession(error))) => error,
+        Ok(Err(Failure::Database(error, _) | Failure::NoSession(error) | Failure::Outbox(error))) => error,
         Ok(Err(Failure::Fenced)) => return Report::Fenced { lane },
         Ok(Err(Failure::Halt(halt) | Failure::Refused(halt))) => return Report::Halt(halt),
-        Ok(Err(Failure::Again)) => no_answer("a look-up of positions", work.deadline),
+        Ok(Err(Failure::Again | Failure::TooMuch)) => no_answer("a look-up of positions", work.deadline),
         Err(_elapsed) => no_answer("a look-up of positions", work.deadline),
     };
     match error.class {

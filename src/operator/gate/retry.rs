@@ -7,12 +7,14 @@
 //! Not here:  who asked for it (a person, by marks in the ledger)
 
 use super::Queued;
-use super::aside::{Asides, Fate, Kind, Wrong, because};
+use super::aside::{Ahead, Asides, Fate, Kind, Wrong, because};
 use super::attempt::{Alone, Run, alone, in_hand, in_time, looked, now};
 use super::finish::{advance, moment};
-use super::lane::{Committing, Failure, Work, begin};
+use super::lane::{Committing, Failure, Work, begin, is_mine};
 use super::outputs::Outputs;
-use crate::database::{ParkedAt, ParkedDone, ParkedOutcome, ParkedRow, ParkedState, Session};
+use crate::database::{
+    ErrorClass, ParkedAt, ParkedDone, ParkedLeft, ParkedOutcome, ParkedRow, ParkedState, Session,
+};
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Coordinates, Event, KeyId, Outgoing, Reason, ReasonCode, Record, TopicPartition};
 use crate::protocol::gate::{Changes, Outcome, Transaction};
@@ -33,6 +35,10 @@ pub(super) struct Tried {
     counts: [usize; 3],
     /// For the log.
     told: Vec<(Event, Fate)>,
+    /// Runs in a row that were too much for the outbox: each takes half of the events of the one before.
+    halved: u32,
+    /// What is parked cannot be read at the moment: the marks stay.
+    unreadable: bool,
 }
 
 impl Tried {
@@ -41,6 +47,7 @@ impl Tried {
         let [handled, refused, dropped] = self.counts;
         tracing::info!(handled, refused, dropped, "parked events were tried again");
         self.told.iter().for_each(|(event, fate)| asides.tell(event, fate));
+        asides.were_retried(self.counts[0], self.told.len());
     }
 }
 
@@ -54,16 +61,38 @@ pub(super) async fn retry(
     let [batch] = &transaction.batches[..] else { return Err(not_alone()) };
     let Some(tried) = &mut run.tried else { return Err(not_alone()) };
     let session = in_time(work, begin(work, slot)).await?;
-    let rows = async { Ok(session.parked_work(batch.group, ROWS_MAX, BYTES_MAX).await?) };
-    let rows = in_time(work, rows).await?;
-    let mut pass = Pass::default();
+    let rows_max = ROWS_MAX.checked_shr(tried.halved).unwrap_or(0).max(1);
+    let rows = if tried.unreadable {
+        Vec::new()
+    } else {
+        let rows = async { Ok(session.parked_work(batch.group, rows_max, BYTES_MAX).await?) };
+        match in_time(work, rows).await {
+            Err(Failure::Database(error, _)) if error.class == ErrorClass::Reject => {
+                // Not a reason to stop all other keys.
+                let said = error.message;
+                tracing::warn!(
+                    said,
+                    "parked events cannot be read: raise max_allowed_packet; they stay, and are tried again"
+                );
+                tried.unreadable = true;
+                drop(slot.take());
+                return Err(Failure::Again);
+            }
+            other => other?,
+        }
+    };
+    let mut pass = Pass { ahead: work.asides.ahead(), ..Pass::default() };
     for row in rows {
         pass.row(work, session, tried, row).await?;
     }
     let Pass { records, done, counts, told, .. } = pass;
-    (tried.counts, tried.told) = (counts, told);
+    let only = done.iter().find(|done| done.outcome == ParkedOutcome::Handled).map(|done| done.at);
+    let handled = done.iter().filter(|done| done.outcome == ParkedOutcome::Handled).count();
     let end = async {
-        let left = session.settle_parked(batch.group, &done).await?;
+        let left = match done[..] {
+            [] => ParkedLeft::default(),
+            _ => session.settle_parked(batch.group, &done).await?,
+        };
         let outputs = Outputs { is_retry: true, ..Outputs::of(records) };
         let changes = Changes { parked: Vec::new(), freed: left.freed, more: left.more };
         let outcomes = vec![Outcome { outputs, changes }];
@@ -72,7 +101,22 @@ pub(super) async fn retry(
         session.commit().await?;
         Ok(())
     };
-    in_time(work, end).await
+    let ended = in_time(work, end).await;
+    (tried.counts, tried.told) = (counts, told);
+    let Err(Failure::Outbox(error)) = ended else { return ended };
+    drop(slot.take());
+    if !is_mine(work, transaction).await? {
+        return Err(Failure::Fenced);
+    }
+    tried.halved = tried.halved.saturating_add(1);
+    if rows_max == 1 && only.is_none() {
+        return Err(Failure::Database(error, None));
+    }
+    if let (1, Some(at)) = (handled, only) {
+        let detail = format!("the ledger's outbox cannot take its output: {}", error.message);
+        tried.refused.insert(at, Fate::Park(Some(because(ReasonCode::TooLarge, detail))));
+    }
+    Err(Failure::Again)
 }
 
 fn not_alone() -> Failure {
@@ -88,6 +132,8 @@ struct Pass {
     over: BTreeSet<KeyId>,
     counts: [usize; 3],
     told: Vec<(Event, Fate)>,
+    /// The budget of rejects, as it would be behind this run.
+    ahead: Ahead,
 }
 
 impl Pass {
@@ -123,6 +169,7 @@ impl Pass {
                 let mut list = [looked(work, &event, now)];
                 match in_time(work, alone(work, session, &mut list, 0, Stage::Retry)).await? {
                     Alone::Handled(outgoing) => {
+                        self.ahead.handled();
                         self.counts[0] += 1;
                         self.records.extend(outgoing);
                         self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Handled });
@@ -142,6 +189,10 @@ impl Pass {
         match &fate {
             Fate::Park(Some(reason)) => self.refuse(at, key_id, reason, &moment(now)),
             Fate::Park(None) => {}
+            // More than the budget allows stays parked: nobody asked for a flood of letters.
+            Fate::DeadLetter(reason) | Fate::Discard(reason) if !self.ahead.allows() => {
+                self.refuse(at, key_id, reason, &moment(now));
+            }
             Fate::DeadLetter(_) | Fate::Discard(_) => {
                 self.counts[1] += 1;
                 if let Fate::DeadLetter(reason) = &fate {

@@ -156,6 +156,19 @@ fn contention_runs_again_whole_and_then_in_smaller_transactions() {
     g.check().unwrap();
 }
 
+#[test]
+fn what_is_too_much_for_one_transaction_is_taken_apart_at_once() {
+    let mut g = Gate::new(vec![claimed(0)], 1, limits(4, 1000));
+    arrive(&mut g, &[E(0, 1), E(0, 2), E(0, 3), E(0, 4)]);
+    let halved = act(&mut g, Input::Undone { lane: 0, again: Again::Smaller });
+    assert_eq!(work(&halved), vec![(0, vec![(0, 5, vec![1, 2])])]);
+    let alone = act(&mut g, Input::Undone { lane: 0, again: Again::Smaller });
+    assert_eq!(work(&alone), vec![(0, vec![(0, 5, vec![1])])]);
+    g.check().unwrap();
+    let never = act(&mut g, Input::Undone { lane: 0, again: Again::Smaller });
+    assert!(matches!(&never[..], [Action::Halt(h)] if h.kind == HaltKind::Internal), "{never:?}");
+}
+
 /// Which of a batch's events are told to wait behind a parked one.
 fn waiting(actions: &A) -> Vec<usize> {
     match &actions[..] {

@@ -160,6 +160,8 @@ pub enum Input<E, O> {
 pub enum Again {
     /// At once: somebody was in the way.
     Now,
+    /// At once, in smaller transactions: it was too much for one.
+    Smaller,
     /// When the database answers again.
     WhenUp,
 }

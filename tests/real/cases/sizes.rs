@@ -1,7 +1,7 @@
 //! Outputs and dead letters over a topic's limit: by the rule the job halts, and goes on once the topic takes them; or the
 //! record goes aside, cut where the dead-letter topic would not take it whole, and nothing of it is stored.
 
-use super::bench::Bench;
+use super::bench::{Bench, Global};
 use crate::kafka;
 use crate::services::{Services, turn};
 
@@ -90,5 +90,33 @@ fn what_is_over_both_limits_goes_aside_cut_and_marked() {
     assert_eq!(bench.output_texts().len(), 3);
     assert_eq!(bench.column("SELECT k FROM store ORDER BY k"), ["0", "2", "3"], "nothing of it is stored");
     assert_eq!(bench.committed(), 5);
+    bench.tidegate(&["verify", "job.toml"]).expect(0, super::bench::DEADLINE);
+}
+
+/// Events whose outputs are too much for one row of the outbox, one of them even by itself.
+#[test]
+fn outputs_that_do_not_fit_into_a_packet_together_go_in_smaller_batches() {
+    let turn = turn();
+    let _small = Global::set(turn.services, "max_allowed_packet", "1048576");
+    let mut tables = TABLES.to_vec();
+    tables.push("INSERT INTO ref VALUES ('huge', REPEAT('x', 1000000))");
+    let bench = Bench::new(turn.services, "packets", &tables);
+    bench.job("", &REST.replace("RULE", "dead_letter"));
+    for topic in [&bench.input, &bench.output, &bench.dead_letters] {
+        kafka::set_topic(&turn.services.kafka, topic, "max.message.bytes", "4000000");
+    }
+    let of = |k: usize| if k == 13 { "huge" } else { "large" };
+    let pad = " ".repeat(100_000);
+    let documents: Vec<String> =
+        (0..24).map(|k| format!("<r k=\"{k}\" ref=\"{}\">{pad}</r>", of(k))).collect();
+    bench.send_texts(&documents);
+    bench.run_to_end(0);
+    let numbers: Vec<String> = (0..24).filter(|k| *k != 13).map(|k| k.to_string()).collect();
+    assert_eq!(bench.column("SELECT k FROM store ORDER BY k + 0"), numbers);
+    assert_eq!(bench.outputs().len(), 23);
+    let letters = bench.dead_letters();
+    let places: Vec<_> =
+        letters.iter().map(|letter| (letter.source.as_str(), letter.reason.as_str())).collect();
+    assert_eq!(places, [("0/13", "too_large")]);
     bench.tidegate(&["verify", "job.toml"]).expect(0, super::bench::DEADLINE);
 }
