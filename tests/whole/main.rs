@@ -46,6 +46,7 @@ mod guard;
 mod liars;
 mod panics;
 mod parked;
+mod rejects;
 mod reset;
 mod seeds;
 mod start;

@@ -7,6 +7,7 @@
 mod hold;
 mod idle;
 mod life;
+mod marks;
 mod process;
 mod seeds;
 mod universe;

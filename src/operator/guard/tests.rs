@@ -297,3 +297,28 @@ fn without_a_folder_that_takes_a_file_there_is_no_guard() {
     fs::create_dir(folder.note()).unwrap();
     assert!(folder.open().care().is_none());
 }
+
+/// A parked record lies before the frontier, and comes again from the ledger at each start as long as it is marked.
+#[test]
+fn a_parked_record_whose_output_kills_is_convicted() {
+    let folder = Folder::new();
+    let mut guard = folder.killed(folder.open());
+    for _ in 0..2 {
+        let care = guard.care().unwrap();
+        reads(&care, &[0], 100);
+        dies_with(&care, Stage::Retry, at(0, 6), "<b/>");
+        drop(care);
+        guard = folder.killed(guard);
+    }
+    for _ in 0..2 {
+        let care = guard.care().unwrap();
+        reads(&care, &[0], 100);
+        let reason = convicted(&care, Stage::Retry, at(0, 6), "<b/>").unwrap();
+        assert_eq!(
+            reason,
+            "the process ended 2 times in a row while this record, which was parked, was being tried again"
+        );
+        drop(care);
+        guard = folder.killed(guard);
+    }
+}

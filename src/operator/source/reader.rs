@@ -122,10 +122,17 @@ async fn run(setup: &ReaderSetup, feed: &Sender<Feed>, over: &AtomicBool) {
                 return feed.send(Feed::Halt(halt));
             }
         }
-        Ok(None) => {}
+        Ok(None) => idle(setup, &stopped).await,
         Err(halt) => return feed.send(Feed::Halt(halt)),
     }
     feed.send(Feed::Ended);
+}
+
+/// A worker without a partition reads nothing, and must be there until the job drains: it hands out tickets for its key groups.
+async fn idle(setup: &ReaderSetup, stopped: &dyn Fn() -> bool) {
+    while setup.until.is_none() && !stopped() {
+        tokio::time::sleep(WAIT).await;
+    }
 }
 
 /// Opens the reader, as often as it takes; none when there is nothing to read or the job stops first.
