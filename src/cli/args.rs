@@ -47,7 +47,7 @@ pub(super) enum Verb {
     Explain(ExplainArgs),
     /// Shows where a job stands, or moves its positions.
     Offsets(OffsetsArgs),
-    /// Shows what is set aside because the database can never store it, and has it tried again or dropped.
+    /// Shows what is set aside because it cannot be handled, and has it tried again or dropped.
     Parked(ParkedArgs),
     /// Finds what is lost, doubled or out of order, from the topics and the ledger; also while the job runs.
     Verify(VerifyArgs),

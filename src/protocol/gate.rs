@@ -320,7 +320,7 @@ impl<E: Item + Clone, O> Gate<E, O> {
 
 fn too_many_parked(parked: usize, max: usize) -> Halt {
     let text = format!(
-        "{parked} ordering keys are parked, and limits.parked_keys allows {max} per process's worker: all of them are kept. \
+        "{parked} ordering keys are parked in this worker, and its share of limits.parked_keys is {max}: all of them are kept. \
          See `tidegate parked list JOB` for the reasons; retry or drop them, or raise the limit (about 100 bytes of memory \
          a key), and start again"
     );

@@ -299,7 +299,7 @@ fn nothing_is_marked_without_execute() {
     let job = Job::parked();
     let retry = job.ok("retry", &["--reason", "server_1406"]);
     assert!(
-        retry.contains("2 keys with 3 events tried again, in order: the 2 that the filters fit")
+        retry.contains("2 keys with 3 events to be tried again, in order: the 2 that the filters fit")
             && retry.contains("--execute does it"),
         "{retry}"
     );

@@ -9,7 +9,7 @@
 use super::Failure;
 use crate::cli::{exit, load};
 use crate::database::{self, Database, DatabaseError, ErrorClass, LedgerState, Session};
-use crate::job::JobSpec;
+use crate::job::{DatabaseKind, JobSpec};
 use crate::protocol::halt::HaltKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,6 +36,14 @@ impl Ledger {
     /// Loads the job and looks whether its ledger is there.
     pub(super) fn open(job: &Path) -> Result<Ledger, Failure> {
         let spec = load::load(job).map_err(|text| (text, exit::JOB))?.spec;
+        if let DatabaseKind::Sqlite { path } = &spec.database.kind
+            && !Path::new(path).exists()
+        {
+            let text = format!(
+                "database.url: the file {path} does not exist: the job has not run yet, or not from this folder"
+            );
+            return Err((text, exit::JOB));
+        }
         let database = database::open(&spec.database, &spec.name);
         let database = database.map_err(|error| (error.to_string(), exit::JOB))?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

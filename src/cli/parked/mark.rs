@@ -42,6 +42,8 @@ struct Meant {
     lines: Vec<String>,
     /// The first key that is met.
     first_key: Vec<u8>,
+    /// Some of the keys have events that are marked to be dropped.
+    has_drops: bool,
 }
 
 pub(super) fn mark(args: &ParkedMarkArgs, verb: Verb, say: Say<'_>) -> Result<u8, Failure> {
@@ -116,6 +118,7 @@ fn gather(ledger: &mut Ledger, wish: &ParkedWish, verb: Verb) -> Result<Meant, F
             for key in page {
                 meant.key(&key.first);
                 meant.fit = meant.fit.saturating_add(key.events);
+                meant.has_drops |= key.mark == Some(ParkedMark::Sweep);
                 meant.line(|| key_line(key));
             }
             Ok(())
@@ -183,11 +186,11 @@ fn told(args: &ParkedMarkArgs, verb: Verb, meant: &Meant) -> String {
     let keys = counted(meant.key_count(), "key");
     let what = match verb {
         Verb::Retry if meant.fit < meant.all => format!(
-            "{keys} with {} tried again, in order: the {} that the filters fit, and the others of these keys",
+            "{keys} with {} to be tried again, in order: the {} that the filters fit, and the others of these keys",
             counted(meant.all, "event"),
             meant.fit
         ),
-        Verb::Retry => format!("{keys} with {} tried again, in order", counted(meant.all, "event")),
+        Verb::Retry => format!("{keys} with {} to be tried again, in order", counted(meant.all, "event")),
         Verb::Drop => {
             let waits = meant.all.saturating_sub(meant.fit);
             let on = if waits == 1 { "waits on" } else { "wait on" };
@@ -205,11 +208,13 @@ fn told(args: &ParkedMarkArgs, verb: Verb, meant: &Meant) -> String {
                 ),
             };
             format!(
-                "{} of {keys} dropped, neither stored nor sent, ever; {rest}",
+                "{} of {keys} to be dropped, neither stored nor sent, ever; {rest}",
                 counted(meant.fit, "event")
             )
         }
     };
+    let before = if meant.has_drops { "; what is marked to be dropped among them is dropped" } else { "" };
+    let what = format!("{what}{before}");
     if args.execute {
         format!("marked: {what}. {WHO}")
     } else {

@@ -34,19 +34,19 @@ const CLASSES: [(Class, &str, &str, &str); 9] = [
     (
         Class::Database(ErrorClass::Contention),
         "somebody else was in the way",
-        "rolls the transaction back and runs it again: at once, then with pauses of up to 100 ms",
+        "rolls the transaction back and runs it again: at once, then in smaller ones and with pauses of up to 100 ms; a lock that somebody keeps for 10 s is shown as an outage with the record that needs it",
         "",
     ),
     (
         Class::Database(ErrorClass::Reject),
         "this event can never be stored as it is",
-        "`rejects.refused`: halts; the next start goes on with that very event",
+        "by `rejects.refused`: parks it with every later one of its key (the default), sends it to the dead letters, discards it, or halts; all other events of its transaction go through",
         "65",
     ),
     (
         Class::Log(LogErrorClass::TooLarge),
         "this output is over a limit of Kafka's",
-        "`rejects.too_large`: halts; it is stored, and is sent at the next start",
+        "by `rejects.too_large`, the same four, before anything of it is stored; where the limit was lowered while the job ran, it halts, and sends it at the next start",
         "65",
     ),
     (
@@ -125,7 +125,8 @@ file of a halt lies in `WorkingDirectory`.
 ### Kubernetes
 
 A `Deployment` starts its container again whatever its exit code; set `replicas: 1` and `strategy: {type: Recreate}`, or the new
-pod ends the old one with 76. Codes that say no show as `CrashLoopBackOff`, with the cause in the log. Where they must stay down,
+pod ends the old one with 76. Let `--incident-dir` name a volume (an `emptyDir` will do): a container that is started again has a new
+file system, and would not know [which record ended it](operating.md#a-record-that-ends-the-process). Codes that say no show as `CrashLoopBackOff`, with the cause in the log. Where they must stay down,
 run it as a `Job` with this policy:
 
     spec:

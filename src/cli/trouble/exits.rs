@@ -23,7 +23,12 @@ const fn exit(code: u8, restart: bool, means: &'static str, why: &'static str) -
 pub(in crate::cli) const EXITS: [Exit; 10] = [
     exit(0, false, "drained (SIGTERM, SIGINT, --until-end)", "somebody wanted it to end"),
     exit(64, false, "wrong usage", "the same arguments give the same answer"),
-    exit(65, false, "a reject whose rule is halt", "the next start meets the same event"),
+    exit(
+        65,
+        false,
+        "a reject whose rule is halt, more of them than the budget, or more parked keys than allowed",
+        "the next start meets the same event, or sets as many aside again before it halts",
+    ),
     exit(69, true, "an outage longer than outage.limit_s", "a start waits for servers, for as long again"),
     exit(
         70,
