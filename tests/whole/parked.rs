@@ -305,7 +305,7 @@ fn nothing_is_marked_without_execute() {
     );
     let drop = job.ok("drop", &["--source", "in-a/0/1"]);
     assert!(
-        drop.contains("1 event of 1 key dropped")
+        drop.contains("1 event of 1 key to be dropped")
             && drop.contains("1 event of this key waits on, and `tidegate parked retry ")
             && drop.contains(" --key K-1 --execute` lets them go on"),
         "{drop}"
@@ -409,7 +409,10 @@ fn many_are_listed_and_marked_page_by_page() {
     assert!(job.ok("list", &[]).ends_with("\n700 keys, 1400 events\n"));
     assert!(job.ok("list", &["--events"]).ends_with("\n1400 events\n"));
     let drop = job.ok("drop", &["--source", "in-a/0/1", "--execute"]);
-    assert!(drop.contains("... and 680 more") && drop.contains("700 events of 700 keys dropped"), "{drop}");
+    assert!(
+        drop.contains("... and 680 more") && drop.contains("700 events of 700 keys to be dropped"),
+        "{drop}"
+    );
     assert!(drop.contains("700 events of these keys wait on"), "{drop}");
     let marks = |mark: &str| job.json("list", &[]).iter().filter(|line| line["mark"] == mark).count();
     assert_eq!(marks("drop"), 700);
