@@ -16,7 +16,7 @@ use crate::operator::sink::AskOwner;
 use crate::operator::source::AskMarks;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::World;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -211,18 +211,31 @@ pub(super) fn marks(job: &Job, groups: Vec<KeyGroup>) -> AskMarks {
 /// ledger had it at the start.
 pub(super) fn position_writer(job: &Job, resets: u64, mark: String, aside: Aside) -> WritePositions {
     let client = Arc::new(LedgerClient::new(Arc::clone(&job.database)));
+    /// So many times in a row the frontier may be late without a word.
+    const LATE: u32 = 30;
+    let late = Arc::new(AtomicU32::new(0));
     let (log, spec, mark): (_, _, Arc<str>) = (Arc::clone(&job.log), Arc::clone(&job.spec), mark.into());
     Arc::new(move |positions| {
         let (client, log, spec) = (Arc::clone(&client), Arc::clone(&log), Arc::clone(&spec));
-        let (mark, aside) = (Arc::clone(&mark), aside.clone());
+        let (mark, aside, late) = (Arc::clone(&mark), aside.clone(), Arc::clone(&late));
         Box::pin(async move {
             let rows = rows_of(&positions, &spec);
             let written = client.advance_frontier(&rows, resets).await;
             match written {
-                Ok(true) => {}
+                Ok(true) => late.store(0, Ordering::Relaxed),
                 Ok(false) => return Written::Halt(were_reset(&spec)),
                 Err(Trouble::Later(said)) => {
-                    tracing::debug!(said, "the frontier is written later");
+                    // Each second in an outage, which others tell of; what stays when that is over must be heard of.
+                    let times = late.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                    if times.is_multiple_of(LATE) {
+                        tracing::warn!(
+                            said,
+                            times,
+                            "the frontier could not be written so many times in a row"
+                        );
+                    } else {
+                        tracing::debug!(said, "the frontier is written later");
+                    }
                     return Written::NotNow;
                 }
                 Err(Trouble::Halt(halt)) => return Written::Halt(halt),

@@ -122,7 +122,13 @@ struct Pending {
     last: Option<Instant>,
     /// A wake-up is on its way.
     waits: bool,
+    /// The oldest open epoch, since when it is that, and when that was said.
+    oldest: Option<(Epoch, Instant, Option<Instant>)>,
 }
+
+/// An epoch that is open for so long is said, once in this time: it may be a hold, which says so itself, or something that
+/// nobody else sees.
+const OPEN_LONG: Duration = Duration::from_secs(60);
 
 impl Pending {
     fn new(setup: CommitSetup) -> Pending {
@@ -133,6 +139,7 @@ impl Pending {
             writing: None,
             last: None,
             waits: false,
+            oldest: None,
         }
     }
 
@@ -156,6 +163,27 @@ impl Pending {
             }
         }
         self.setup.board.set_in_flight(self.setup.budget.used_bytes());
+        self.look_at_oldest();
+    }
+
+    /// Says when the same epoch is the oldest one for long.
+    fn look_at_oldest(&mut self) {
+        let now = self.open.front().map(|(epoch, _)| *epoch);
+        let (epoch, since, said) = match (now, self.oldest) {
+            (None, _) => return self.oldest = None,
+            (Some(now), Some(oldest)) if oldest.0 == now => oldest,
+            (Some(now), _) => return self.oldest = Some((now, Instant::now(), None)),
+        };
+        if said.unwrap_or(since).elapsed() >= OPEN_LONG {
+            let (seconds, epochs) = (since.elapsed().as_secs(), self.open.len());
+            tracing::warn!(
+                epoch,
+                seconds,
+                epochs,
+                "the oldest records in flight are not stored and sent yet"
+            );
+            self.oldest = Some((epoch, since, Some(Instant::now())));
+        }
     }
 
     fn hear(&mut self, report: Report) {
