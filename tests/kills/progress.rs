@@ -4,11 +4,14 @@ use super::instance::Instance;
 use super::job::Job;
 use super::kafka::Positions;
 use super::sql::Sql;
+use super::wait::say;
 use std::time::{Duration, Instant};
 
 /// How long anything may take to go on, once nothing is in its way, on a machine that has much else to do.
 const DEADLINE: Duration = Duration::from_secs(300);
 const PAUSE: Duration = Duration::from_millis(20);
+/// From here on it is said what there is to do.
+const SLOW: Duration = Duration::from_secs(60);
 
 pub struct Progress {
     sql: Sql,
@@ -62,7 +65,18 @@ impl Progress {
     /// Waits until the frontier is beyond this.
     pub fn beyond(&mut self, instance: &mut Instance, before: i64) -> Duration {
         let start = Instant::now();
-        Progress::wait(instance, "the job's next progress", || self.sum().filter(|&sum| sum > before));
+        let mut said = false;
+        Progress::wait(instance, "the job's next progress", || {
+            let sum = self.sum();
+            if start.elapsed() >= SLOW && !std::mem::replace(&mut said, true) {
+                // Whether there is anything to read tells whose fault it is.
+                let ends = self.input.ends(Duration::from_secs(1));
+                say(&format!(
+                    "kills: no progress for {SLOW:?}: before it {before}, now {sum:?}, the input ends at {ends:?}"
+                ));
+            }
+            sum.filter(|&sum| sum > before)
+        });
         start.elapsed()
     }
 
