@@ -34,7 +34,7 @@ fn main() {
     let guard = Guard::open(folder.path(), &spec, 0, 1);
     let care = guard.care().expect("care");
     care.reads(&[(AT, NextOffset(0))], &[]);
-    let mut decoder = Decoder::new(&spec.event, spec.output.as_ref(), spec.limits).unwrap();
+    let mut decoder = Decoder::new(&spec.event, &spec.outputs, spec.limits).unwrap();
     let record = record();
     println!(
         "{documents} documents of {} bytes, {turns} turns",

@@ -45,9 +45,11 @@ pub use errors::{JobError, JobErrors};
 pub use password::PasswordError;
 pub use settings::{Origin, Setting, VariableUse, render_explain};
 pub use spec::{
-    Addition, Content, DatabaseKind, DatabaseSpec, EventSpec, Field, FieldType, JobSpec, LimitsSpec,
-    LookupStep, Meta, Missing, Name, OutageSpec, OutputSpec, Path, RejectBudget, RejectRule, RejectsSpec,
-    Secret, SourceSpec, Start, Statement, Step, StoreStep, ValueRef,
+    Addition, Base, Branch, Comparison, Condition, Content, DatabaseKind, DatabaseSpec, Doctype, Document,
+    DurationUnit, Edit, End, EventSpec, Field, FieldRules, FieldSource, FieldType, Gap, JobSpec, KeyPart,
+    LimitsSpec, List, LookupStep, Meta, Missing, Name, NoMatch, On, Operand, OutageSpec, OutputSpec, Path,
+    PathStep, Predicate, RejectBudget, RejectRule, RejectsSpec, Round, Secret, SetTo, SourceSpec, Start,
+    Statement, Step, StoreStep, Template, TombstoneRule, TopicChoice, ValueRef, WhiteSpace,
 };
 
 use checker::Checker;
@@ -102,13 +104,16 @@ fn read<'t>(checker: &mut Checker<'_>, table: &'t DeTable<'t>) -> Option<JobSpec
     let has_output = root.has("output");
     let (database, mut names) = section_database::read(checker, &mut root, event.field_names, has_output);
     let output = section_output::read(checker, &mut root, &event.namespaces, &mut names, &source.topics);
-    let output_topic = output.as_ref().and_then(Option::as_ref).map(|output| output.topic.as_str());
+    let output_topic =
+        output.as_ref().and_then(Option::as_ref).and_then(|(_, topics)| topics.first()).map(String::as_str);
     let others = section_rejects::Others { inputs: &source.topics, output: output_topic };
     let rejects = section_rejects::read(checker, &mut root, &others);
     let outage = section_limits::read_outage(checker, &mut root);
     let limits = section_limits::read_limits(checker, &mut root);
     root.not_built(checker, "status", "leave it out: this version reports on its terminal and in its log");
     root.finish(checker);
+    let (outputs, output_topics) =
+        output?.map_or_else(Default::default, |(output, topics)| (vec![output], topics));
     Some(JobSpec {
         name: job.name?,
         key_groups: job.key_groups?,
@@ -116,7 +121,8 @@ fn read<'t>(checker: &mut Checker<'_>, table: &'t DeTable<'t>) -> Option<JobSpec
         source: source.spec?,
         event: event.spec?,
         database: database?.finish(names),
-        output: output?,
+        outputs,
+        output_topics,
         rejects: rejects?,
         outage: outage?,
         limits: limits?,

@@ -19,10 +19,10 @@ mod value;
 pub use value::{Date, Decimal, Timestamp, Value, Zone};
 
 mod event;
-pub use event::{Body, Event, Reason, ReasonCode};
+pub use event::{Body, Event, Reading, Reason, ReasonCode, Row};
 
 mod mark;
-pub use mark::Mark;
+pub use mark::{ElementSpan, Mark};
 
 mod outgoing;
 pub use outgoing::{Destination, Outgoing};

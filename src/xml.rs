@@ -46,7 +46,7 @@ mod text;
 pub use text::{text_of, text_or_bytes};
 
 mod splice;
-pub use splice::{Added, SpliceError, splice};
+pub use splice::{Added, Edited, SpliceError, splice, write};
 
 #[cfg(test)]
 mod tests;

@@ -75,7 +75,7 @@ impl Report {
 fn topics(job: &Worlds, report: &mut Report) {
     let spec = &job.spec;
     let mut names = spec.source.topics.clone();
-    names.extend(spec.output.as_ref().map(|output| output.topic.clone()));
+    names.extend(spec.output_topics.first().cloned());
     names.extend(spec.rejects.dead_letter_topic.clone());
     match job.log.partition_counts(&names, DEADLINE) {
         Err(error) => report.wrong(format!("source.bootstrap_servers: {error}"), log_code(&error)),
@@ -96,7 +96,7 @@ fn topics(job: &Worlds, report: &mut Report) {
 /// Topics that may refuse what the job sends to them.
 fn record_limits(job: &Worlds, report: &mut Report) {
     let spec = &job.spec;
-    let output = spec.output.as_ref().map(|output| &output.topic);
+    let output = spec.output_topics.first();
     let letters = spec.rejects.dead_letter_topic.as_ref();
     let names: Vec<String> = spec.source.topics.iter().chain(output).chain(letters).cloned().collect();
     let limits = match job.log.record_limits(&names, DEADLINE) {

@@ -105,7 +105,7 @@ fn notes(spec: &JobSpec, ledger: &Ledger) -> Vec<String> {
             moved.topic, moved.partition, moved.from, moved.to, moved.handled
         ));
     }
-    if spec.output.is_none() {
+    if spec.outputs.is_empty() {
         notes.push("the job has no [output]: only its dead letters can be looked at".to_owned());
     }
     notes
@@ -126,7 +126,7 @@ struct Verification<'a> {
 impl<'a> Verification<'a> {
     fn new(job: &'a Worlds, memory_mib: u32) -> Result<Verification<'a>, Failure> {
         let spec = job.spec.as_ref();
-        let output = spec.output.as_ref().map(|output| (Destination::Output, output.topic.clone()));
+        let output = spec.output_topics.first().map(|topic| (Destination::Output, topic.clone()));
         let letters = spec.rejects.dead_letter_topic.clone().map(|topic| (Destination::DeadLetter, topic));
         let (sends, names): (Vec<_>, Vec<_>) = output.into_iter().chain(letters).unzip();
         let topics: Vec<String> = spec.source.topics.iter().cloned().chain(names).collect();
@@ -250,8 +250,8 @@ impl<'a> Verification<'a> {
     }
 
     fn decoder(&self) -> Result<Decoder, Failure> {
-        let JobSpec { event, output, limits, .. } = self.spec;
-        Decoder::new(event, output.as_ref(), *limits)
+        let JobSpec { event, outputs, limits, .. } = self.spec;
+        Decoder::new(event, outputs, *limits)
             .map_err(|error| Failure::new(HaltKind::Misconfigured, error.to_string()))
     }
 
@@ -285,7 +285,9 @@ fn in_flight_records(spec: &JobSpec) -> u64 {
 fn decoded(record: kafka::ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> InputRecord {
     let event = decode::read(record, spec, decoder);
     let content = match event.body {
-        Body::Readable { .. } => Content::Readable { group: event.key_group, key: event.key },
+        Body::Readable { .. } | Body::Tombstone { .. } => {
+            Content::Readable { group: event.key_group, key: event.key }
+        }
         Body::Unreadable(reason) => Content::Unreadable { code: reason.code.as_str() },
     };
     InputRecord { at: event.at.at, offset: event.at.offset, content }

@@ -276,7 +276,7 @@ impl Life {
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
-        let decoder = || Decoder::new(&spec.event, spec.output.as_ref(), spec.limits);
+        let decoder = || Decoder::new(&spec.event, &spec.outputs, spec.limits);
         match decoder().and_then(|first| Ok((first, decoder()?))) {
             Ok(decoders) => {
                 let setup = self.setup(started, decoders, worker.index());

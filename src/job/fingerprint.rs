@@ -4,7 +4,7 @@
 //! Out:       32 hexadecimal digits, the same in every version of Tidegate
 //! Not here:  nothing of the database, the output, the rejects or the limits: they may change between two starts
 
-use super::{JobSpec, Name, Path};
+use super::{End, JobSpec, KeyPart, Name, Path};
 use siphasher::sip128::{Hasher128, SipHasher13};
 use std::hash::Hasher;
 
@@ -21,10 +21,12 @@ impl JobSpec {
             hash.text(topic);
         }
         hash.0.write(&self.key_groups.to_le_bytes());
-        hash.optional_name(self.event.root.as_ref());
+        hash.optional_name(self.event.each.first().map(|step| &step.name));
         hash.number(self.event.key.len());
         for path in &self.event.key {
-            hash.path(path);
+            if let KeyPart::Path(path) = path {
+                hash.path(path);
+            }
         }
         let digest = hash.0.finish128();
         format!("{:016x}{:016x}", digest.h1, digest.h2)
@@ -46,11 +48,15 @@ impl Parts {
     }
 
     fn path(&mut self, path: &Path) {
-        self.number(path.steps.len());
-        for step in &path.steps {
-            self.optional_name(Some(step));
+        let Some(branch) = path.branches.first() else { return };
+        self.number(branch.steps.len());
+        for step in &branch.steps {
+            self.optional_name(Some(&step.name));
         }
-        self.optional_name(path.attribute.as_ref());
+        self.optional_name(match &branch.end {
+            End::Attribute(name) => Some(name),
+            End::Element | End::Count(_) => None,
+        });
     }
 
     fn optional_name(&mut self, name: Option<&Name>) {

@@ -9,7 +9,7 @@ use super::checker::{Checker, Text, quote};
 use super::paths::{PathProblem, RawName, RawPath, name_of, parse};
 use super::section::{Section, shown_key};
 use super::suggest::did_you_mean;
-use super::{Name, Path};
+use super::{Base, Branch, End, Name, Path, PathStep};
 use std::collections::BTreeMap;
 
 /// The job's prefixes.
@@ -151,7 +151,12 @@ impl Namespaces {
             None => None,
         };
         let steps = if raw.absolute { self.below_root(checker, text, &raw, steps)? } else { steps };
-        Some(Path { text: text.value.clone(), steps, attribute })
+        let branch = Branch {
+            from: Base::Here { up: 0 },
+            steps: steps.into_iter().map(|name| PathStep { name, predicates: Vec::new() }).collect(),
+            end: attribute.map_or(End::Element, End::Attribute),
+        };
+        Some(Path { text: text.value.clone(), branches: vec![branch] })
     }
 
     /// The steps of an absolute path without its first, which must be the event's element.

@@ -6,7 +6,10 @@ use super::names::identifier_problem;
 use super::namespaces::{Namespaces, Root};
 use super::section::{Entry, Given, Section, shown_key};
 use super::types;
-use super::{EventSpec, Field, FieldType, Path};
+use super::{
+    Doctype, EventSpec, Field, FieldRules, FieldSource, FieldType, KeyPart, NoMatch, Path, PathStep,
+    TombstoneRule,
+};
 use toml::de::DeValue;
 
 /// What `[event]` says, and what other sections need even where it is wrong.
@@ -34,7 +37,18 @@ pub(super) fn read(checker: &mut Checker<'_>, root: &mut Section<'_>) -> Event {
         Root::Wrong => None,
     };
     let spec = match (format, root, key, fields) {
-        (Some(()), Some(root), Some(key), Some(fields)) => Some(EventSpec { root, key, fields }),
+        (Some(()), Some(root), Some(key), Some(fields)) => Some(EventSpec {
+            each: root
+                .into_iter()
+                .map(|name: super::Name| PathStep { name, predicates: Vec::new() })
+                .collect(),
+            no_match: NoMatch::Unreadable,
+            key: key.into_iter().map(KeyPart::Path).collect(),
+            fields,
+            lists: Vec::new(),
+            doctype: Doctype::Refuse,
+            tombstone: TombstoneRule::Unreadable,
+        }),
         _ => None,
     };
     Event { spec, namespaces, field_names }
@@ -95,8 +109,7 @@ fn key(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &Namesp
     let shown: Vec<&str> = texts.iter().map(|text| text.value.as_str()).collect();
     checker.given_texts(&entry.key, entry.at(), &texts, format!("{shown:?}"));
     for (index, path) in paths.iter().enumerate() {
-        let earlier =
-            paths.iter().take(index).any(|e| e.steps == path.steps && e.attribute == path.attribute);
+        let earlier = paths.iter().take(index).any(|e| e.branches == path.branches);
         if let Some(text) = texts.get(index).filter(|_| earlier) {
             checker.error_of(
                 text,
@@ -173,9 +186,9 @@ fn field(checker: &mut Checker<'_>, entry: &Entry<'_>, namespaces: &Namespaces) 
     };
     name_problem.is_none().then_some(Field {
         name: entry.name.clone(),
-        path: path?,
+        source: FieldSource::Path(path?),
         of_type,
-        optional: optional?,
+        rules: if optional? { FieldRules::optional() } else { FieldRules::required() },
     })
 }
 

@@ -7,7 +7,7 @@ use super::references::Names;
 use super::section::{Given, Section};
 use super::section_source::topic;
 use super::sql::parameter_name;
-use super::{Addition, Content, OutputSpec, Path, ValueRef};
+use super::{Addition, Content, Document, Edit, End, On, OutputSpec, Path, TopicChoice, ValueRef};
 
 const ADD_HINT: &str = "write [[output.add]] and at = \"...\", element = \"...\" below it";
 
@@ -18,7 +18,7 @@ pub(super) fn read(
     namespaces: &Namespaces,
     names: &mut Names,
     topics: &[String],
-) -> Option<Option<OutputSpec>> {
+) -> Option<Option<(OutputSpec, Vec<String>)>> {
     let Some(entry) = root.get("output") else {
         checker.default("output", "none", Some("the job only stores"));
         return Some(None);
@@ -33,7 +33,16 @@ pub(super) fn read(
     section.not_built(checker, "remove", "leave it out: [[output.add]] adds elements");
     section.finish(checker);
     document?;
-    Some(Some(OutputSpec { topic: topic?, key: key?, additions: additions? }))
+    let output = OutputSpec {
+        name: None,
+        topic: TopicChoice::Fixed(0),
+        key: key?,
+        on: On::Document,
+        when: None,
+        document: Document::Input,
+        edits: additions?.into_iter().map(Edit::Add).collect(),
+    };
+    Some(Some((output, vec![topic?])))
 }
 
 fn output_topic(checker: &mut Checker<'_>, section: &mut Section<'_>, topics: &[String]) -> Option<String> {
@@ -160,7 +169,7 @@ fn addition(
 fn place(checker: &mut Checker<'_>, text: &Text, namespaces: &Namespaces) -> Option<Path> {
     checker.given_text(text, format!("{:?}", text.value));
     let path = namespaces.path(checker, text)?;
-    if path.attribute.is_some() || text.value.ends_with("text()") {
+    if path.branches.iter().any(|branch| branch.end != End::Element) || text.value.ends_with("text()") {
         let hint = Some("leave out the last step: the element is added as its last child".to_owned());
         checker.error_of(text, format!("must be the path of an element, got {}", text.quoted()), hint);
         return None;

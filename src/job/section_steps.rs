@@ -11,7 +11,7 @@ use super::names::identifier_problem;
 use super::references::{Names, StepNames};
 use super::section::{Given, Section};
 use super::sql::{self, Dialect};
-use super::{LookupStep, Missing, Statement, Step, StoreStep};
+use super::{LookupStep, Missing, On, Statement, Step, StoreStep};
 
 const STEP_HINT: &str = "write [[database.steps]] and store = \"INSERT ...\" below it";
 
@@ -146,9 +146,16 @@ fn step(
         statement.and_then(|text| read_statement(checker, &text, is_lookup, index, dialect, names));
     let (statement, missing) = (statement?, missing?);
     right.then_some(if is_lookup {
-        Step::Lookup(LookupStep { name, statement, missing, columns: Vec::new() })
+        Step::Lookup(LookupStep {
+            name,
+            statement,
+            missing,
+            on: On::Document,
+            when: None,
+            columns: Vec::new(),
+        })
     } else {
-        Step::Store(StoreStep { name, statement })
+        Step::Store(StoreStep { name, statement, for_each: None, on: On::Document, when: None })
     })
 }
 

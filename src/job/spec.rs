@@ -1,5 +1,22 @@
 //! The checked job: what every other module is built from. Whoever holds one need not check it again.
 
+mod condition;
+mod database;
+mod event;
+mod output;
+mod path;
+
+pub use condition::{Comparison, Condition, Operand};
+pub use database::{
+    DatabaseKind, DatabaseSpec, LookupStep, Meta, Missing, On, Statement, Step, StoreStep, ValueRef,
+};
+pub use event::{
+    Doctype, DurationUnit, EventSpec, Field, FieldRules, FieldSource, FieldType, Gap, KeyPart, List, NoMatch,
+    Round, TombstoneRule, WhiteSpace,
+};
+pub use output::{Addition, Content, Document, Edit, OutputSpec, SetTo, Template, TopicChoice};
+pub use path::{Base, Branch, End, Name, Path, PathStep, Predicate};
+
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -18,8 +35,10 @@ pub struct JobSpec {
     pub event: EventSpec,
     /// `[database]`
     pub database: DatabaseSpec,
-    /// `[output]`; none: a job that only stores.
-    pub output: Option<OutputSpec>,
+    /// `[output]` or each `[[output]]`; none: a job that only stores.
+    pub outputs: Vec<OutputSpec>,
+    /// Every topic that an output may go to, each once.
+    pub output_topics: Vec<String>,
     /// `[rejects]`
     pub rejects: RejectsSpec,
     /// `[outage]`
@@ -42,7 +61,7 @@ impl JobSpec {
 
     /// Whether anything is ever sent: outputs or dead letters.
     pub fn sends(&self) -> bool {
-        self.output.is_some() || self.rejects.dead_letter_topic.is_some()
+        !self.outputs.is_empty() || self.rejects.dead_letter_topic.is_some()
     }
 }
 
@@ -70,251 +89,6 @@ pub enum Start {
     Latest,
     /// At the consumer group's committed offsets.
     Group,
-}
-
-/// `[event]`: how a document is read.
-#[derive(Clone, Debug, PartialEq)]
-pub struct EventSpec {
-    /// The event's element: the document's root. `Some`: its name must be this one.
-    pub root: Option<Name>,
-    /// The ordering key's parts, relative to the event's element; empty: the Kafka record key.
-    pub key: Vec<Path>,
-    /// In the order of the job file.
-    pub fields: Vec<Field>,
-}
-
-/// One field.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    /// As parameters name it.
-    pub name: String,
-    /// Where its text stands.
-    pub path: Path,
-    /// How the text is read.
-    pub of_type: FieldType,
-    /// Absent or nil gives NULL; else it makes the record unreadable.
-    pub optional: bool,
-}
-
-/// How a field's text is read.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FieldType {
-    /// The text as it is.
-    Text,
-    /// -2^63 to 2^63 - 1.
-    Int64,
-    /// 0 to 2^64 - 1.
-    UInt64,
-    /// At most `precision` digits, `scale` of them behind the point.
-    Decimal {
-        /// 1 to 65.
-        precision: u8,
-        /// 0 to `precision`, at most 38.
-        scale: u8,
-    },
-    /// `true`, `false`, `1`, `0`.
-    Bool,
-    /// `yyyy-mm-dd`; a zone is allowed and ignored.
-    Date,
-    /// ISO 8601 date and time.
-    Timestamp {
-        /// IANA name of the zone of values that carry none.
-        zone: Option<String>,
-    },
-    /// Base64 text.
-    Base64,
-    /// Hexadecimal text.
-    Hex,
-}
-
-/// An expanded XML name: matched by namespace URI and local name, never by prefix.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name {
-    /// `None`: in no namespace.
-    pub namespace: Option<String>,
-    /// The local name.
-    pub local: String,
-}
-
-/// A path of child steps, ending at an element's text or at an attribute.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Path {
-    /// As the user wrote it, for messages.
-    pub text: String,
-    /// From the event's element downwards, the event's element itself not included. An absolute path in the job
-    /// file (`/s:order/s:total`) is made relative when it is checked.
-    pub steps: Vec<Name>,
-    /// `Some`: the attribute of the last element, else its text.
-    pub attribute: Option<Name>,
-}
-
-/// `[database]`
-#[derive(Clone, PartialEq)]
-pub struct DatabaseSpec {
-    /// Which engine.
-    pub kind: DatabaseKind,
-    /// In order, all in one transaction.
-    pub steps: Vec<Step>,
-    /// `database.connections`: how many transactions a process has open at the most.
-    pub connections: u32,
-    /// `database.batch_events`: events that one transaction takes at the most.
-    pub batch_events: u32,
-    /// `database.deadline_s`: how long one transaction may take, in seconds, before its connection is given up.
-    pub deadline_s: u32,
-}
-
-/// Which engine, and where.
-#[derive(Clone, PartialEq)]
-pub enum DatabaseKind {
-    /// `mysql://` or `mariadb://`
-    MySql {
-        /// Host name or address.
-        host: String,
-        /// TCP port.
-        port: u16,
-        /// Account name.
-        user: String,
-        /// From the URL, a variable in it, or the text of `password_file` (read by whoever loads the job).
-        password: Option<Secret>,
-        /// `database.password_file` as the user wrote it; relative to the job file.
-        password_file: Option<String>,
-        /// The schema.
-        database: String,
-    },
-    /// `sqlite:path`
-    Sqlite {
-        /// Path of the file, relative to the working directory.
-        path: String,
-    },
-}
-
-/// A text that must never be printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Secret(pub String);
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("***")
-    }
-}
-
-/// One step of the transaction.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Step {
-    /// Reads at most one row per event.
-    Lookup(LookupStep),
-    /// Writes.
-    Store(StoreStep),
-}
-
-/// A step that reads.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LookupStep {
-    /// As parameters name it; steps without a name cannot be referred to.
-    pub name: Option<String>,
-    /// The SELECT.
-    pub statement: Statement,
-    /// What no row means.
-    pub missing: Missing,
-    /// The columns that anything refers to, each once; [`ValueRef::Lookup`] counts in this order.
-    pub columns: Vec<String>,
-}
-
-/// A step that writes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoreStep {
-    /// For messages.
-    pub name: Option<String>,
-    /// INSERT, REPLACE, UPDATE or DELETE.
-    pub statement: Statement,
-}
-
-/// What a look-up without a row means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Missing {
-    /// The event is a reject.
-    Reject,
-    /// All its columns are NULL.
-    Null,
-}
-
-/// One SQL statement, its named parameters replaced by `?`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Statement {
-    /// The text for the server, with one `?` per parameter.
-    pub sql: String,
-    /// What is bound to each `?`, in order.
-    pub parameters: Vec<ValueRef>,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum ValueRef {
-    /// Index into [`EventSpec::fields`].
-    Field(usize),
-    /// A column of an earlier look-up.
-    Lookup {
-        /// Index into [`DatabaseSpec::steps`].
-        step: usize,
-        /// Index into [`LookupStep::columns`].
-        column: usize,
-    },
-    /// Something of the record, not of the document.
-    Meta(Meta),
-}
-
-/// What `:_name` gives.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Meta {
-    /// `:_topic`, text
-    Topic,
-    /// `:_partition`, int
-    Partition,
-    /// `:_offset`, int
-    Offset,
-    /// `:_timestamp`, an instant; NULL where the record has none
-    Timestamp,
-    /// `:_key`, bytes; NULL where the record has none
-    Key,
-    /// `:_header.NAME`, bytes of the last header of that name; NULL where there is none
-    Header(String),
-    /// `:_now`, the wall clock in UTC when the transaction runs
-    Now,
-}
-
-/// `[output]`: the document as it came, byte for byte, with additions.
-#[derive(Clone, Debug, PartialEq)]
-pub struct OutputSpec {
-    /// `output.topic`
-    pub topic: String,
-    /// The Kafka key's parts; empty: the ordering key.
-    pub key: Vec<ValueRef>,
-    /// `[[output.add]]`, in order.
-    pub additions: Vec<Addition>,
-}
-
-/// One `[[output.add]]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Addition {
-    /// The element that gets it as last child. Its `attribute` is `None`.
-    pub at: Path,
-    /// Name of the added element.
-    pub element: Name,
-    /// The job file's prefix of `element`, used where the document binds none; empty: none was written.
-    pub prefix: String,
-    /// Its text; `None`: an empty element. A NULL makes the element empty, too.
-    pub text: Option<Content>,
-    /// Its attributes in the order of the job file, names without prefix; a NULL leaves the attribute out.
-    pub attributes: Vec<(String, Content)>,
-}
-
-/// What an addition says: the same text each time, or a value of the event.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Content {
-    /// A text of the job file, not yet escaped.
-    Literal(String),
-    /// `":field"`
-    Value(ValueRef),
 }
 
 /// What happens to a reject.
@@ -389,22 +163,12 @@ pub struct LimitsSpec {
     pub parked_keys: usize,
 }
 
-impl fmt::Debug for DatabaseSpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DatabaseSpec")
-            .field("kind", &self.kind)
-            .field("steps", &self.steps)
-            .finish_non_exhaustive()
-    }
-}
+/// A text that must never be printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub String);
 
-impl fmt::Debug for DatabaseKind {
+impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DatabaseKind::MySql { host, port, user, database, .. } => {
-                write!(f, "mysql://{user}@{host}:{port}/{database}")
-            }
-            DatabaseKind::Sqlite { path } => write!(f, "sqlite:{path}"),
-        }
+        f.write_str("***")
     }
 }

@@ -40,7 +40,7 @@ impl KafkaSetup {
             client: spec.source.client.clone(),
             group_id: spec.source.group_id.clone(),
             topics: spec.source.topics.clone(),
-            output_topic: spec.output.as_ref().map(|output| output.topic.clone()),
+            output_topic: spec.output_topics.first().cloned(),
             dead_letter_topic: spec.rejects.dead_letter_topic.clone(),
             progress_topic: progress_topic_name(&spec.name),
             job: spec.name.clone(),

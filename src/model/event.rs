@@ -1,6 +1,6 @@
 //! One decoded thing to handle, or the reason why a record could not be decoded.
 
-use super::{Coordinates, KeyGroup, Mark, Record, Value};
+use super::{Coordinates, ElementSpan, KeyGroup, Mark, Record, Value};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -26,14 +26,38 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Body {
     /// A readable event.
-    Readable {
-        /// One value per field, in the order of the job's fields.
+    Readable(Reading),
+    /// A record without a value, where the job makes events of them.
+    Tombstone {
+        /// One value per field, in the order of the job's fields; NULL where it comes from the document.
         values: Vec<Value>,
-        /// One mark per addition of the output, in the order of the job file.
-        marks: Vec<Mark>,
     },
     /// A record that cannot be read, on its way to the dead-letter topic.
     Unreadable(Reason),
+}
+
+/// What was read of a document for one event.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reading {
+    /// One value per field, in the order of the job's fields.
+    pub values: Vec<Value>,
+    /// Per list, in the order of the job's lists, its rows in document order.
+    pub lists: Vec<Vec<Row>>,
+    /// One mark per edit of all outputs, in the order of the job file.
+    pub marks: Vec<Mark>,
+    /// The event's element, where an output is made of it alone.
+    pub element: Option<ElementSpan>,
+}
+
+/// One row of a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index of the row that it is in, in its parent list; 0 where the list is in the event.
+    pub parent: u32,
+    /// Which of its parent's rows it is, from 1.
+    pub index: u32,
+    /// One value per field of the list.
+    pub values: Vec<Value>,
 }
 
 /// Why a record or an event is rejected: a stable code and a sentence. It never quotes payload values.

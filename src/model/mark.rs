@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Where an event's element stands in its document.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElementSpan {
+    /// Bytes of the document's text in front of it, once decoded to UTF-8 and without a byte-order mark.
+    pub start: u32,
+    /// The same, of its end.
+    pub end: u32,
+    /// The namespaces that are in scope around it and not declared by itself: prefix (empty for the default one) and URI.
+    pub declare: Vec<(String, String)>,
+}
+
 /// The place of one `[[output.add]]`, found while the document was read, so that writing is only splicing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {

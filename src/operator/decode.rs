@@ -19,7 +19,7 @@ use crate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Reason, ReasonCode
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
-use crate::xml::{Decoded, Decoder, join_key};
+use crate::xml::{Decoded, Decoder};
 use bytes::Bytes;
 use std::sync::Arc;
 use timely::container::CapacityContainerBuilder;
@@ -99,7 +99,9 @@ pub fn decode<'scope>(
                         return stop.halt(halt);
                     }
                     match (&event.body, spec.rejects.unreadable) {
-                        (Body::Readable { .. }, _) | (_, RejectRule::DeadLetter) => session.give(event),
+                        (Body::Readable { .. } | Body::Tombstone { .. }, _) | (_, RejectRule::DeadLetter) => {
+                            session.give(event)
+                        }
                         (Body::Unreadable(reason), RejectRule::Discard) => {
                             discard(&event, reason, &spec, &board);
                             if tap.is_on() {
@@ -123,8 +125,9 @@ pub fn decode<'scope>(
 
 /// One record to one event.
 pub fn read(record: ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Event {
-    match body_of(&record.record, decoder, spec.event.key.is_empty()) {
-        Ok((key, body)) => {
+    match decoded(&record.record, decoder) {
+        Ok(Decoded { key, reading }) => {
+            let body = Body::Readable(reading);
             let ReadRecord { at, offset, record } = record;
             let key_group = key_group_of(&key, spec.key_groups);
             let at = Coordinates { at, offset, index: 0 };
@@ -168,19 +171,9 @@ fn read_carefully(
     }
 }
 
-fn body_of(record: &Record, decoder: &mut Decoder, keyed_by_kafka: bool) -> Result<(Bytes, Body), Reason> {
-    let absent = |code, detail: &str| Reason { code, detail: detail.to_owned() };
-    let document = record
-        .value
-        .as_ref()
-        .ok_or_else(|| absent(ReasonCode::NoValue, "the record has no value (a tombstone)"))?;
-    let Decoded { key, values, marks } = decoder.decode(document)?;
-    let key = if keyed_by_kafka {
-        record.key.clone().ok_or_else(|| absent(ReasonCode::KeyMissing, "the Kafka record has no key"))?
-    } else {
-        Bytes::from(join_key(&key))
-    };
-    Ok((key, Body::Readable { values, marks }))
+fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Decoded, Reason> {
+    let none = || Reason { code: ReasonCode::NotTheEvent, detail: "the document has no event".to_owned() };
+    decoder.decode(record)?.into_iter().next().ok_or_else(none)?
 }
 
 /// A halt where this record is an unreadable one too many.

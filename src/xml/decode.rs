@@ -19,10 +19,12 @@ use super::chars::{is_blank, trim};
 use super::document;
 use super::fault::Fault;
 use super::found::{Capture, Found, Nil};
+use super::key::join_key;
 use super::plan::{FieldPlan, Plan};
 use super::walk::{Buffers, Walk};
 use crate::job::{EventSpec, LimitsSpec, OutputSpec};
-use crate::model::{Mark, Reason, ReasonCode, Value};
+use crate::model::{Reading, Reason, ReasonCode, Record, Value};
+use bytes::Bytes;
 
 /// Reads the documents of one job.
 #[derive(Debug)]
@@ -33,15 +35,13 @@ pub struct Decoder {
     found: Found,
 }
 
-/// What a document gave.
+/// One event of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
-    /// The ordering key's parts, in the order of the job file; empty where the job takes the Kafka key.
-    pub key: Vec<String>,
-    /// One value per field, in the order of the job file.
-    pub values: Vec<Value>,
-    /// One mark per addition, in the order of the job file.
-    pub marks: Vec<Mark>,
+    /// The ordering key: the parts of the job file, joined; or the Kafka record key.
+    pub key: Bytes,
+    /// What was read for it.
+    pub reading: Reading,
 }
 
 impl Decoder {
@@ -51,23 +51,28 @@ impl Decoder {
     /// What makes the job impossible to carry out; the job file's check finds the same earlier and with a line.
     pub fn new(
         event: &EventSpec,
-        output: Option<&OutputSpec>,
+        outputs: &[OutputSpec],
         limits: LimitsSpec,
     ) -> Result<Decoder, XmlSetupError> {
         if u32::try_from(limits.document_bytes).is_err() {
             return Err(XmlSetupError::DocumentBytes { found: limits.document_bytes });
         }
-        let plan = Plan::new(event, output)?;
+        let plan = Plan::new(event, outputs)?;
         let found = Found::new(plan.captures, plan.additions.len());
         Ok(Decoder { plan, limits, buffers: Buffers::default(), found })
     }
 
-    /// Reads one document.
+    /// Reads one record's document: its events in document order, or for each of them the reason why it is none.
     ///
     /// # Errors
-    /// The reason why it is no event of this job. It names places and rules and never quotes the document.
-    pub fn decode(&mut self, document: &[u8]) -> Result<Decoded, Reason> {
-        let document = document::open(document, self.limits.document_bytes)?;
+    /// The reason why the whole record cannot be read. It names places and rules and never quotes the document.
+    pub fn decode(&mut self, record: &Record) -> Result<Vec<Result<Decoded, Reason>>, Reason> {
+        let no_value = || Reason {
+            code: ReasonCode::NoValue,
+            detail: "the record has no value (a tombstone)".to_owned(),
+        };
+        let document =
+            document::open(record.value.as_ref().ok_or_else(no_value)?, self.limits.document_bytes)?;
         self.found.clear();
         let walk = Walk {
             plan: &self.plan,
@@ -78,35 +83,38 @@ impl Decoder {
             root_seen: false,
         };
         walk.run().map_err(|fault| fault.into_reason(document.text))?;
-
-        let mut decoded = Decoded {
-            key: Vec::with_capacity(self.plan.keys.len()),
-            values: Vec::with_capacity(self.plan.fields.len()),
-            marks: Vec::with_capacity(self.plan.additions.len()),
-        };
-        self.judge(&mut decoded).map_err(|verdict| match verdict {
+        let decoded = self.judge(record).map_err(|verdict| match verdict {
             Verdict::At(fault) => fault.into_reason(document.text),
             Verdict::Nowhere(reason) => reason,
-        })?;
-        Ok(decoded)
+        });
+        Ok(vec![decoded])
     }
 
-    fn judge(&mut self, decoded: &mut Decoded) -> Result<(), Verdict> {
+    fn judge(&mut self, record: &Record) -> Result<Decoded, Verdict> {
+        let mut parts = Vec::with_capacity(self.plan.keys.len());
         for (index, path) in &self.plan.keys {
             let capture = self.found.captures.get(*index);
-            decoded.key.push(key_part(path, capture)?);
+            parts.push(key_part(path, capture)?);
         }
+        let mut reading = Reading::default();
         for field in &self.plan.fields {
             let capture = self.found.captures.get(field.capture);
-            decoded.values.push(field_value(field, capture)?);
+            reading.values.push(field_value(field, capture)?);
         }
         for (addition, place) in self.plan.additions.iter().zip(&mut self.found.places) {
             let what = || format!("the place `{}` of an addition", addition.at.text);
             check_single(ReasonCode::OutputPlace, what, place.second)?;
             let mark = place.mark.take().ok_or_else(|| absent(ReasonCode::OutputPlace, what))?;
-            decoded.marks.push(mark);
+            reading.marks.push(mark);
         }
-        Ok(())
+        let key = if self.plan.keys.is_empty() {
+            let no_key =
+                || Reason { code: ReasonCode::KeyMissing, detail: "the Kafka record has no key".to_owned() };
+            record.key.clone().ok_or_else(|| Verdict::Nowhere(no_key()))?
+        } else {
+            Bytes::from(join_key(&parts))
+        };
+        Ok(Decoded { key, reading })
     }
 }
 

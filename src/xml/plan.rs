@@ -9,7 +9,7 @@ use super::XmlSetupError;
 use super::chars::is_ncname;
 use super::scope::{NamespaceId, Namespaces, XML_URI, XMLNS_URI};
 use super::types::Reader;
-use crate::job::{Addition, EventSpec, Name, OutputSpec, Path};
+use crate::job::{Addition, Base, Edit, End, EventSpec, FieldSource, Gap, KeyPart, Name, OutputSpec, Path};
 
 /// Index into [`Plan::nodes`].
 pub(super) type NodeIndex = usize;
@@ -71,7 +71,7 @@ impl Plan {
     /// The node of the event's element.
     pub(super) const EVENT: NodeIndex = 0;
 
-    pub(super) fn new(event: &EventSpec, output: Option<&OutputSpec>) -> Result<Plan, XmlSetupError> {
+    pub(super) fn new(event: &EventSpec, outputs: &[OutputSpec]) -> Result<Plan, XmlSetupError> {
         let mut plan = Plan {
             namespaces: Namespaces::new(),
             root: None,
@@ -81,22 +81,29 @@ impl Plan {
             fields: Vec::new(),
             additions: Vec::new(),
         };
-        plan.root = event.root.clone().map(|name| (plan.namespaces.intern(name.namespace.as_deref()), name));
-        for path in &event.key {
+        plan.root = event
+            .each
+            .first()
+            .map(|step| step.name.clone())
+            .map(|name| (plan.namespaces.intern(name.namespace.as_deref()), name));
+        for part in &event.key {
+            let KeyPart::Path(path) = part else { return Err(XmlSetupError::Internal) };
             let capture = plan.capture(path)?;
             plan.keys.push((capture, path.text.clone()));
         }
         for field in &event.fields {
-            let capture = plan.capture(&field.path)?;
+            let FieldSource::Path(path) = &field.source else { return Err(XmlSetupError::Internal) };
+            let capture = plan.capture(path)?;
             plan.fields.push(FieldPlan {
                 name: field.name.clone(),
-                path: field.path.text.clone(),
+                path: path.text.clone(),
                 capture,
                 reader: Reader::new(&field.name, &field.of_type)?,
-                optional: field.optional,
+                optional: field.rules.absent == Gap::Null,
             });
         }
-        for addition in output.map_or(&[][..], |output| &output.additions) {
+        for addition in outputs.iter().flat_map(|output| &output.edits) {
+            let Edit::Add(addition) = addition else { return Err(XmlSetupError::Internal) };
             plan.add(addition)?;
         }
         Ok(plan)
@@ -108,9 +115,9 @@ impl Plan {
 
     /// The capture of what a path ends at; two equal paths share one.
     fn capture(&mut self, path: &Path) -> Result<CaptureIndex, XmlSetupError> {
-        let target = self.descend(&path.steps);
-        let attribute =
-            path.attribute.as_ref().map(|name| (self.namespaces.intern(name.namespace.as_deref()), name));
+        let (steps, attribute) = simple(path)?;
+        let target = self.descend(&steps);
+        let attribute = attribute.map(|name| (self.namespaces.intern(name.namespace.as_deref()), name));
         let next = self.captures;
         let node = self.nodes.get_mut(target).ok_or(XmlSetupError::Internal)?;
         let capture = match attribute {
@@ -137,7 +144,8 @@ impl Plan {
     fn add(&mut self, addition: &Addition) -> Result<(), XmlSetupError> {
         check_addition(addition)?;
         self.namespaces.intern(addition.element.namespace.as_deref());
-        let target = self.descend(&addition.at.steps);
+        let (steps, _) = simple(&addition.at)?;
+        let target = self.descend(&steps);
         let node = self.nodes.get_mut(target).ok_or(XmlSetupError::Internal)?;
         node.additions.push(self.additions.len());
         self.additions.push(addition.clone());
@@ -167,10 +175,24 @@ impl Plan {
     }
 }
 
+/// The steps of a path that goes down by names alone, and its attribute.
+fn simple(path: &Path) -> Result<(Vec<Name>, Option<&Name>), XmlSetupError> {
+    let [branch] = &path.branches[..] else { return Err(XmlSetupError::Internal) };
+    if branch.from != (Base::Here { up: 0 }) || branch.steps.iter().any(|step| !step.predicates.is_empty()) {
+        return Err(XmlSetupError::Internal);
+    }
+    let steps = branch.steps.iter().map(|step| step.name.clone()).collect();
+    match &branch.end {
+        End::Element => Ok((steps, None)),
+        End::Attribute(name) => Ok((steps, Some(name))),
+        End::Count(_) => Err(XmlSetupError::Internal),
+    }
+}
+
 /// Whether an addition can be written at all.
 fn check_addition(addition: &Addition) -> Result<(), XmlSetupError> {
     let element = addition.element.local.clone();
-    if addition.at.attribute.is_some() {
+    if simple(&addition.at)?.1.is_some() {
         return Err(XmlSetupError::AtAttribute { element, at: addition.at.text.clone() });
     }
     if !is_ncname(&addition.element.local) {

@@ -7,7 +7,7 @@
 
 use super::chars::is_xml_char;
 use super::document::is_declared_ascii;
-use crate::model::Mark;
+use crate::model::{ElementSpan, Mark};
 use std::fmt::Write;
 
 /// What one addition says, as text.
@@ -44,6 +44,40 @@ pub enum SpliceError {
         /// What does not fit.
         detail: &'static str,
     },
+}
+
+/// What one edit does, its values in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edited {
+    /// `[[output.add]]`
+    Add(Added),
+    /// `[[output.set]]`; `None` empties an element and takes an attribute away.
+    Set(Option<String>),
+    /// `output.remove`
+    Remove,
+}
+
+/// Writes one event's document: the whole one as it came, or `element` alone, with the edits that were found at `marks`.
+///
+/// # Errors
+/// See [`SpliceError`].
+pub fn write(
+    document: &[u8],
+    element: Option<&ElementSpan>,
+    marks: &[Mark],
+    edits: &[Edited],
+) -> Result<Vec<u8>, SpliceError> {
+    if element.is_some() {
+        return Err(SpliceError::Mismatch { detail: "elements are not written yet" });
+    }
+    let added: Option<Vec<Added>> = edits
+        .iter()
+        .map(|edit| match edit {
+            Edited::Add(added) => Some(added.clone()),
+            Edited::Set(_) | Edited::Remove => None,
+        })
+        .collect();
+    splice(document, marks, &added.ok_or(SpliceError::Mismatch { detail: "an edit is not written yet" })?)
 }
 
 /// Writes the document with its additions.

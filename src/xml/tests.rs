@@ -1,8 +1,13 @@
 //! Tests of whole documents: a job in a few words, a document, and what comes of it.
 
 use super::{Added, Decoded, Decoder, XmlSetupError, splice};
-use crate::job::{Addition, EventSpec, Field, FieldType, LimitsSpec, Name, OutputSpec, Path};
-use crate::model::{Mark, ReasonCode, Value};
+use crate::job::{
+    Addition, Base, Branch, Doctype, Document, Edit, End, EventSpec, Field, FieldRules, FieldSource,
+    FieldType, KeyPart, LimitsSpec, Name, NoMatch, On, OutputSpec, Path, PathStep, TombstoneRule,
+    TopicChoice,
+};
+use crate::model::{Mark, Reason, ReasonCode, Record, Value};
+use bytes::Bytes;
 
 mod fields;
 mod generated;
@@ -25,7 +30,15 @@ impl Job {
     fn new() -> Job {
         Job {
             prefixes: vec![("u", "urn:u"), ("v", "urn:v"), ("xml", super::scope::XML_URI)],
-            event: EventSpec { root: None, key: Vec::new(), fields: Vec::new() },
+            event: EventSpec {
+                each: Vec::new(),
+                no_match: NoMatch::Unreadable,
+                key: Vec::new(),
+                fields: Vec::new(),
+                lists: Vec::new(),
+                doctype: Doctype::Refuse,
+                tombstone: TombstoneRule::Unreadable,
+            },
             additions: Vec::new(),
             limits: LimitsSpec {
                 in_flight_bytes: 1 << 26,
@@ -43,25 +56,30 @@ impl Job {
     }
 
     fn root(mut self, name: &str) -> Job {
-        self.event.root = Some(self.name(name));
+        self.event.each = vec![PathStep { name: self.name(name), predicates: Vec::new() }];
         self
     }
 
     fn key(mut self, path: &str) -> Job {
         let path = self.path(path);
-        self.event.key.push(path);
+        self.event.key.push(KeyPart::Path(path));
         self
     }
 
     fn field(mut self, path: &str, of_type: FieldType) -> Job {
-        let field = Field { name: "f".into(), path: self.path(path), of_type, optional: false };
+        let field = Field {
+            name: "f".into(),
+            source: FieldSource::Path(self.path(path)),
+            of_type,
+            rules: FieldRules::required(),
+        };
         self.event.fields.push(field);
         self
     }
 
     fn optional(mut self, path: &str, of_type: FieldType) -> Job {
         self = self.field(path, of_type);
-        self.event.fields.last_mut().unwrap().optional = true;
+        self.event.fields.last_mut().unwrap().rules = FieldRules::optional();
         self
     }
 
@@ -94,13 +112,23 @@ impl Job {
         if attribute.is_some() {
             steps.pop();
         }
-        let steps = steps.into_iter().map(|step| self.name(step)).collect();
-        Path { text: text.to_owned(), steps, attribute }
+        let steps = steps.into_iter().map(|step| PathStep { name: self.name(step), predicates: Vec::new() });
+        let end = attribute.map_or(End::Element, End::Attribute);
+        let branch = Branch { from: Base::Here { up: 0 }, steps: steps.collect(), end };
+        Path { text: text.to_owned(), branches: vec![branch] }
     }
 
     fn try_decoder(&self) -> Result<Decoder, XmlSetupError> {
-        let output = OutputSpec { topic: "out".into(), key: Vec::new(), additions: self.additions.clone() };
-        Decoder::new(&self.event, Some(&output), self.limits)
+        let output = OutputSpec {
+            name: None,
+            topic: TopicChoice::Fixed(0),
+            key: Vec::new(),
+            on: On::Document,
+            when: None,
+            document: Document::Input,
+            edits: self.additions.iter().cloned().map(Edit::Add).collect(),
+        };
+        Decoder::new(&self.event, &[output], self.limits)
     }
 
     fn decoder(&self) -> Decoder {
@@ -108,12 +136,13 @@ impl Job {
     }
 
     fn decode(&self, document: &str) -> Decoded {
-        self.decoder().decode(document.as_bytes()).unwrap_or_else(|reason| panic!("{reason}: {document}"))
+        let decoded = decode_one(&mut self.decoder(), document);
+        decoded.unwrap_or_else(|reason| panic!("{reason}: {document}"))
     }
 
     /// The reason's code and detail.
     fn refusal(&self, document: impl AsRef<[u8]>) -> (ReasonCode, String) {
-        let reason = self.decoder().decode(document.as_ref()).unwrap_err();
+        let reason = decode_one(&mut self.decoder(), document).unwrap_err();
         (reason.code, reason.detail)
     }
 
@@ -124,8 +153,17 @@ impl Job {
             .map(|text| Added { text: Some((*text).to_owned()), attributes: Vec::new() })
             .collect();
         let decoded = self.decode(document);
-        String::from_utf8(splice(document.as_bytes(), &decoded.marks, &added).unwrap()).unwrap()
+        String::from_utf8(splice(document.as_bytes(), &decoded.reading.marks, &added).unwrap()).unwrap()
     }
+}
+
+/// The only event of a record that has the key `record`.
+fn decode_one(decoder: &mut Decoder, document: impl AsRef<[u8]>) -> Result<Decoded, Reason> {
+    let value = Some(Bytes::copy_from_slice(document.as_ref()));
+    let key = Some(Bytes::from_static(b"record"));
+    let mut events = decoder.decode(&Record { timestamp_ms: None, key, headers: Vec::new(), value })?;
+    assert_eq!(events.len(), 1);
+    events.remove(0)
 }
 
 fn text(text: &str) -> Value {

@@ -64,6 +64,11 @@ impl Reader {
             },
             FieldType::Base64 => Reader::Base64,
             FieldType::Hex => Reader::Hex,
+            FieldType::Float64
+            | FieldType::Time
+            | FieldType::Duration(_)
+            | FieldType::Json
+            | FieldType::Xml => return Err(XmlSetupError::Internal),
         })
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use tidegate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Offset, Record, TopicPartition};
+use tidegate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Offset, Reading, Record, TopicPartition};
 use tidegate::operator::exchange::{key_group_of, owns, route};
 use tidegate::testing::Random;
 use timely::container::CapacityContainerBuilder;
@@ -68,7 +68,7 @@ fn event(worker: usize, random: &mut Random, keys: u64, offset: i64) -> Event {
         key_group: key_group_of(key.as_bytes(), KEY_GROUPS),
         key: key.into(),
         record: Record { timestamp_ms: None, key: None, headers: Vec::new(), value: None },
-        body: Body::Readable { values: Vec::new(), marks: Vec::new() },
+        body: Body::Readable(Reading::default()),
     }
 }
 

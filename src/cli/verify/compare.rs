@@ -37,7 +37,7 @@ impl Rules {
         let rejects = &spec.rejects;
         let of_events = [rejects.refused, rejects.missing_lookup, rejects.too_large];
         Rules {
-            outputs: spec.output.is_some(),
+            outputs: !spec.outputs.is_empty(),
             discards: rejects.unreadable == RejectRule::Discard,
             discards_events: of_events.contains(&RejectRule::Discard),
         }

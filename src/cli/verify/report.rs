@@ -92,7 +92,7 @@ impl Report<'_> {
             }
             LossesFrom::Never => Some("nowhere".to_owned()),
         };
-        let outputs = judged(range.outputs_from).filter(|_| self.spec.output.is_some());
+        let outputs = judged(range.outputs_from).filter(|_| !self.spec.outputs.is_empty());
         let letters = judged(range.letters_from).filter(|_| self.spec.rejects.dead_letter_topic.is_some());
         for (what, judged) in [("outputs", outputs), ("dead letters", letters)] {
             if let Some(judged) = judged {
@@ -202,7 +202,7 @@ impl Report<'_> {
 
     fn topic(&self, place: SentAt) -> &str {
         let name = match place.to {
-            Destination::Output => self.spec.output.as_ref().map(|output| output.topic.as_str()),
+            Destination::Output => self.spec.output_topics.first().map(String::as_str),
             Destination::DeadLetter => self.spec.rejects.dead_letter_topic.as_deref(),
         };
         name.unwrap_or("?")

@@ -24,7 +24,7 @@ pub(in crate::cluster) async fn partitions(setup: &StartSetup) -> Result<Vec<Top
         let count = count.ok_or_else(|| missing_topic("source.topics", name))?;
         partitions.extend((0..count).map(|partition| TopicPartition { topic, partition }));
     }
-    let output = setup.spec.output.as_ref().map(|output| ("output.topic", output.topic.clone()));
+    let output = setup.spec.output_topics.iter().map(|topic| ("output.topic", topic.clone()));
     let letters =
         setup.spec.rejects.dead_letter_topic.clone().map(|name| ("rejects.dead_letter_topic", name));
     for (key, name) in output.into_iter().chain(letters) {

@@ -8,7 +8,7 @@ use crate::model::RecordLimits;
 
 /// The limits of output and dead letters.
 pub(super) async fn read(setup: &StartSetup) -> Result<RecordLimits, Stopped> {
-    let output = setup.spec.output.as_ref().map(|output| output.topic.clone());
+    let output = setup.spec.output_topics.first().cloned();
     let letters = setup.spec.rejects.dead_letter_topic.clone();
     let topics: Vec<String> = output.iter().chain(&letters).cloned().collect();
     if topics.is_empty() {

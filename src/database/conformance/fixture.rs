@@ -3,7 +3,7 @@
 use super::server::Server;
 use crate::database::{Database, DatabaseError, Session, open};
 use crate::job::{
-    DatabaseKind, DatabaseSpec, LookupStep, Meta, Missing, Secret, Statement, Step, StoreStep, ValueRef,
+    DatabaseKind, DatabaseSpec, LookupStep, Meta, Missing, On, Secret, Statement, Step, StoreStep, ValueRef,
 };
 use crate::model::{Decimal, Value};
 use mysql_async::prelude::Queryable;
@@ -176,13 +176,21 @@ pub(in crate::database) fn lookup(sql: &str, columns: &[&str]) -> Step {
     Step::Lookup(LookupStep {
         name: Some("found".to_owned()),
         statement: statement(sql),
+        on: On::Document,
+        when: None,
         missing: Missing::Null,
         columns: columns.iter().map(|c| (*c).to_owned()).collect(),
     })
 }
 
 pub(in crate::database) fn store(sql: &str) -> Step {
-    Step::Store(StoreStep { name: None, statement: statement(sql) })
+    Step::Store(StoreStep {
+        name: None,
+        statement: statement(sql),
+        for_each: None,
+        on: On::Document,
+        when: None,
+    })
 }
 
 fn statement(sql: &str) -> Statement {

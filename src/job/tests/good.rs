@@ -11,20 +11,44 @@ fn plain(local: &str) -> Name {
     Name { namespace: None, local: local.to_owned() }
 }
 
+/// Steps and attribute of a path with one branch, which begins at the event.
+fn parts(path: &Path) -> (Vec<Name>, Option<Name>) {
+    let [branch] = &path.branches[..] else { panic!("{path:?}") };
+    assert_eq!(branch.from, Base::Here { up: 0 });
+    assert!(branch.steps.iter().all(|step| step.predicates.is_empty()));
+    let steps = branch.steps.iter().map(|step| step.name.clone()).collect();
+    match &branch.end {
+        End::Element => (steps, None),
+        End::Attribute(name) => (steps, Some(name.clone())),
+        End::Count(_) => panic!("{path:?}"),
+    }
+}
+
+fn path_of(field: &Field) -> &Path {
+    let FieldSource::Path(path) = &field.source else { panic!("{field:?}") };
+    path
+}
+
+fn addition(output: &OutputSpec) -> &Addition {
+    let [Edit::Add(addition)] = &output.edits[..] else { panic!("{output:?}") };
+    addition
+}
+
 #[test]
 fn a_whole_job_becomes_its_parts() {
     let spec = checked(ORDERS).spec;
-    assert_eq!(spec.event.root, Some(name("order")));
-    let key: Vec<_> = spec.event.key.iter().map(|path| (&path.steps, &path.attribute)).collect();
-    assert_eq!(key, [(&vec![], &Some(plain("id")))]);
+    assert_eq!(spec.event.each, [PathStep { name: name("order"), predicates: vec![] }]);
+    let [KeyPart::Path(key)] = &spec.event.key[..] else { panic!("{:?}", spec.event.key) };
+    assert_eq!(parts(key), (vec![], Some(plain("id"))));
     let fields: Vec<&str> = spec.event.fields.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(fields, ["id", "customer", "total", "placed_at", "note"], "in the order of the file");
-    assert_eq!(spec.event.fields[1].path.steps, [name("customer")]);
-    assert_eq!(spec.event.fields[1].path.attribute, Some(plain("ref")));
-    assert_eq!(spec.event.fields[2].path.steps, [name("total")], "an absolute path is made relative");
+    let path = |field: usize| parts(path_of(&spec.event.fields[field]));
+    assert_eq!(path(1), (vec![name("customer")], Some(plain("ref"))));
+    assert_eq!(path(2), (vec![name("total")], None), "an absolute path is made relative");
     assert_eq!(spec.event.fields[2].of_type, FieldType::Decimal { precision: 12, scale: 2 });
     assert_eq!(spec.event.fields[3].of_type, FieldType::Timestamp { zone: Some("Europe/Zurich".to_owned()) });
-    assert!(spec.event.fields[4].optional && !spec.event.fields[0].optional);
+    assert_eq!(spec.event.fields[4].rules, FieldRules::optional());
+    assert_eq!(spec.event.fields[0].rules, FieldRules::required());
 }
 
 #[test]
@@ -38,14 +62,14 @@ fn statements_get_marks_and_references() {
     assert_eq!(lookup.columns, ["name", "tier"]);
     assert_eq!(store.statement.parameters, [0, 1, 2, 3].map(ValueRef::Field));
     assert!(store.statement.sql.contains("VALUES (?, ?, ?, ?)\n"), "{}", store.statement.sql);
-    let output = spec.output.unwrap();
+    let [output] = &spec.outputs[..] else { panic!() };
     assert_eq!(output.key, [ValueRef::Field(0)]);
-    assert_eq!(output.additions[0].element, name("name"));
-    assert_eq!(output.additions[0].prefix, "s");
-    assert_eq!(output.additions[0].at.steps, [name("customer")]);
-    assert_eq!(output.additions[0].text, Some(Content::Value(ValueRef::Lookup { step: 0, column: 0 })));
+    assert_eq!(addition(output).element, name("name"));
+    assert_eq!(addition(output).prefix, "s");
+    assert_eq!(parts(&addition(output).at), (vec![name("customer")], None));
+    assert_eq!(addition(output).text, Some(Content::Value(ValueRef::Lookup { step: 0, column: 0 })));
     assert_eq!(
-        output.additions[0].attributes,
+        addition(output).attributes,
         [
             ("tier".to_owned(), Content::Value(ValueRef::Lookup { step: 0, column: 1 })),
             ("source".to_owned(), Content::Literal("crm".to_owned())),
@@ -65,7 +89,18 @@ fn what_is_left_out_has_a_default() {
     let spec = checked(SMALL).spec;
     assert_eq!((spec.key_groups, spec.audit, spec.source.start), (16, true, Start::Earliest));
     assert_eq!(spec.source.group_id, "tidegate-small");
-    assert_eq!(spec.event, EventSpec { root: None, key: vec![], fields: vec![] });
+    assert_eq!(
+        spec.event,
+        EventSpec {
+            each: vec![],
+            no_match: NoMatch::Unreadable,
+            key: vec![],
+            fields: vec![],
+            lists: vec![],
+            doctype: Doctype::Refuse,
+            tombstone: TombstoneRule::Unreadable,
+        }
+    );
     assert_eq!(
         (spec.database.connections, spec.database.batch_events, spec.database.deadline_s),
         (1, 500, 30)
@@ -82,7 +117,7 @@ fn what_is_left_out_has_a_default() {
         parked_keys: 1_000_000,
     };
     assert_eq!(spec.limits, limits);
-    assert_eq!(spec.output, None);
+    assert_eq!((spec.outputs, spec.output_topics), (vec![], Vec::<String>::new()));
     let Step::Store(store) = &spec.database.steps[0] else { panic!() };
     let metas = [Meta::Topic, Meta::Partition, Meta::Offset, Meta::Timestamp, Meta::Key];
     let rest = [Meta::Header("trace-id".to_owned()), Meta::Now];
@@ -152,17 +187,18 @@ fn a_password_file_is_filled_in_by_whoever_reads_it() {
 #[test]
 fn paths_may_end_at_a_text_and_may_be_the_event_itself() {
     let text = changed("\"s:note\"", "\"s:notes/s:note/text()\"");
-    let note = &checked(&text).spec.event.fields[4].path;
-    assert_eq!((&note.steps, &note.attribute), (&vec![name("notes"), name("note")], &None));
+    let note = parts(path_of(&checked(&text).spec.event.fields[4]));
+    assert_eq!(note, (vec![name("notes"), name("note")], None));
     for itself in [".", "text()", "/s:order", "/s:order/text()"] {
         let text = changed("\"s:note\"", &format!("\"{itself}\""));
-        let note = &checked(&text).spec.event.fields[4].path;
-        assert_eq!((note.steps.len(), &note.attribute), (0, &None), "{itself}");
+        let spec = checked(&text).spec;
+        let note = path_of(&spec.event.fields[4]);
+        assert_eq!(parts(note), (vec![], None), "{itself}");
         assert_eq!(note.text, itself, "messages show what the user wrote");
     }
     let text = changed("\"s:note\"", "\"s:note/@xml:lang\"");
-    let lang = checked(&text).spec.event.fields[4].path.attribute.clone().unwrap();
-    assert_eq!(lang.namespace.as_deref(), Some("http://www.w3.org/XML/1998/namespace"));
+    let (_, lang) = parts(path_of(&checked(&text).spec.event.fields[4]));
+    assert_eq!(lang.unwrap().namespace.as_deref(), Some("http://www.w3.org/XML/1998/namespace"));
 }
 
 #[test]
@@ -171,8 +207,8 @@ fn additions_say_fixed_texts_too() {
         [("EUR", "EUR"), ("::EUR", ":EUR"), ("", ""), ("a: b", "a: b"), ("customer.", "customer.")]
     {
         let text = changed("text = \":customer.name\"", &format!("text = {written:?}"));
-        let output = checked(&text).spec.output.unwrap();
-        assert_eq!(output.additions[0].text, Some(Content::Literal(said.to_owned())), "{written}");
+        let output = checked(&text).spec.outputs.remove(0);
+        assert_eq!(addition(&output).text, Some(Content::Literal(said.to_owned())), "{written}");
     }
 }
 
@@ -190,7 +226,7 @@ fn variables_fill_values_and_nothing_else_is_special() {
     ] {
         let text = changed("source = \"crm\"", &format!("source = {written:?}"));
         let spec = check("l", &text, &environment).unwrap().spec;
-        let said = &spec.output.as_ref().unwrap().additions[0].attributes[1].1;
+        let said = &addition(&spec.outputs[0]).attributes[1].1;
         assert_eq!(said, &Content::Literal(filled.to_owned()), "{written}");
     }
 }
@@ -200,7 +236,7 @@ fn a_file_with_a_byte_order_mark_and_windows_line_ends_is_the_same_job() {
     let windows = format!("\u{feff}{}", ORDERS.replace('\n', "\r\n"));
     let (unix, windows) = (checked(ORDERS).spec, checked(&windows).spec);
     assert_eq!(unix.fingerprint(), windows.fingerprint());
-    assert_eq!((unix.event, unix.output), (windows.event, windows.output));
+    assert_eq!((unix.event, unix.outputs), (windows.event, windows.outputs));
 }
 
 #[test]

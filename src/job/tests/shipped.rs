@@ -28,7 +28,7 @@ fn every_shipped_job_passes_and_has_a_schema_and_a_sample() {
     for folder in folders {
         let checked = shipped(&folder);
         names.push(checked.spec.name.clone());
-        let root = checked.spec.event.root.unwrap();
+        let root = checked.spec.event.each[0].name.clone();
         let sample = std::fs::read_to_string(folder.join("sample.xml")).unwrap();
         assert!(sample.contains(&format!("<{} ", root.local)), "the sample's root is the event");
         assert!(sample.contains(&format!("xmlns=\"{}\"", root.namespace.unwrap())));

@@ -5,9 +5,10 @@
 //! Fails:     a value that XML cannot express -> an error that names the event
 //! Not here:  no splicing (xml), no sending (sink)
 
-use crate::job::{Content, JobSpec, Meta, ValueRef};
+use crate::job::{Content, Edit, JobSpec, Meta, ValueRef};
 use crate::model::{
-    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reason, RecordLimits, Timestamp, Value,
+    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reading, Reason, RecordLimits,
+    Timestamp, Value,
 };
 use crate::operator::letter::fit;
 use crate::xml::{Added, splice, text_of, text_or_bytes};
@@ -125,7 +126,7 @@ impl OutputSetup {
 
     /// Whether a job sends something of an event that is handled.
     pub(super) fn sends(&self) -> bool {
-        self.spec.output.is_some()
+        !self.spec.outputs.is_empty()
     }
 
     /// What an event sends, if it sends anything.
@@ -153,13 +154,16 @@ impl OutputSetup {
         let event = looked.event;
         match of {
             ValueRef::Field(index) => match &event.body {
-                Body::Readable { values, .. } => values.get(*index).cloned().unwrap_or(Value::Null),
+                Body::Readable(Reading { values, .. }) | Body::Tombstone { values } => {
+                    values.get(*index).cloned().unwrap_or(Value::Null)
+                }
                 Body::Unreadable(_) => Value::Null,
             },
             ValueRef::Lookup { step, column } => {
                 let row = looked.rows.get(*step).and_then(Option::as_ref);
                 row.and_then(|row| row.get(*column)).cloned().unwrap_or(Value::Null)
             }
+            ValueRef::Row { .. } | ValueRef::RowIndex { .. } => Value::Null,
             ValueRef::Meta(meta) => self.meta(looked, meta),
         }
     }
@@ -190,14 +194,18 @@ impl OutputSetup {
     }
 
     fn document(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
-        let Some(output) = &self.spec.output else { return Ok(None) };
+        let Some(output) = self.spec.outputs.first() else { return Ok(None) };
         let event = looked.event;
-        let (Body::Readable { marks, .. }, Some(input)) = (&event.body, &event.record.value) else {
+        let (Body::Readable(Reading { marks, .. }), Some(input)) = (&event.body, &event.record.value) else {
             return Ok(None);
         };
         let additions: Vec<Added> = output
-            .additions
+            .edits
             .iter()
+            .filter_map(|edit| match edit {
+                Edit::Add(addition) => Some(addition),
+                Edit::Set(_) | Edit::Remove(_) => None,
+            })
             .map(|addition| Added {
                 text: addition.text.as_ref().and_then(|content| self.text(looked, content)),
                 attributes: addition

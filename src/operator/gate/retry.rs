@@ -165,7 +165,7 @@ impl Pass {
         let fate = match (known, &event.body) {
             (Some(fate), _) => fate,
             (None, Body::Unreadable(reason)) => of_unreadable(work, reason)?,
-            (None, Body::Readable { .. }) => {
+            (None, Body::Readable { .. } | Body::Tombstone { .. }) => {
                 let mut list = [looked(work, &event, now)];
                 match in_time(work, alone(work, session, &mut list, 0, Stage::Retry)).await? {
                     Alone::Handled(outgoing) => {

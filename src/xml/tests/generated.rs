@@ -216,23 +216,23 @@ proptest! {
     ) {
         let document = Pen { dice, rolled: 0 }.document(&content);
         let mut decoder = job().decoder();
-        let decoded = decoder.decode(document.as_bytes())
+        let decoded = decode_one(&mut decoder, &document)
             .map_err(|reason| TestCaseError::fail(format!("{reason}\n{document}")))?;
         let amount = content.amount.map_or(Value::Null, Value::Int);
-        prop_assert_eq!(&decoded.key, std::slice::from_ref(&content.id));
-        prop_assert_eq!(&decoded.values, &[text(&content.name), amount.clone(), text(&content.note)]);
+        prop_assert_eq!(&decoded.key, content.id.as_bytes());
+        prop_assert_eq!(&decoded.reading.values, &[text(&content.name), amount.clone(), text(&content.note)]);
 
         let added: Vec<Added> = content.added.iter()
             .map(|text| Added { text: Some(text.clone()), attributes: Vec::new() }).collect();
-        let output = splice(document.as_bytes(), &decoded.marks, &added).unwrap();
+        let output = splice(document.as_bytes(), &decoded.reading.marks, &added).unwrap();
         let output = String::from_utf8(output).unwrap();
-        prop_assert_eq!(&output, &splice_one_by_one(&document, &decoded.marks, &added));
+        prop_assert_eq!(&output, &splice_one_by_one(&document, &decoded.reading.marks, &added));
 
-        let again = job_of_output().decoder().decode(output.as_bytes())
+        let again = decode_one(&mut job_of_output().decoder(), &output)
             .map_err(|reason| TestCaseError::fail(format!("{reason}\n{output}")))?;
         let mut expected = vec![text(&content.name), amount, text(&content.note)];
         expected.extend(content.added.iter().map(|added| text(added)));
         prop_assert_eq!(again.key, decoded.key);
-        prop_assert_eq!(again.values, expected);
+        prop_assert_eq!(again.reading.values, expected);
     }
 }

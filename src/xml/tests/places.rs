@@ -73,7 +73,7 @@ fn the_prefix_follows_the_document() {
         let output = other.splice(document, &["1"]);
         assert!(output.contains(element), "{output}");
         let added = Job::new().field("u:a/v:n", FieldType::Text);
-        assert_eq!(added.decode(&output).values, [text("1")], "{output}");
+        assert_eq!(added.decode(&output).reading.values, [text("1")], "{output}");
     }
 }
 
@@ -99,12 +99,13 @@ fn a_namespace_that_needs_escaping() {
     let output = job.splice("<r><a/></r>", &["1"]);
     assert_eq!(output, "<r><a><w:n xmlns:w=\"urn:a&amp;b&quot;&lt;c\">1</w:n></a></r>");
     let added = Job::new().prefix("w", "urn:a&b\"<c").field("a/w:n", FieldType::Text);
-    assert_eq!(added.decode(&output).values, [text("1")]);
+    assert_eq!(added.decode(&output).reading.values, [text("1")]);
 }
 
 fn one(document: &str, added: Added) -> Result<String, SpliceError> {
     let decoded = Job::new().add(".", "n").decode(document);
-    splice(document.as_bytes(), &decoded.marks, &[added]).map(|output| String::from_utf8(output).unwrap())
+    splice(document.as_bytes(), &decoded.reading.marks, &[added])
+        .map(|output| String::from_utf8(output).unwrap())
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn text_and_attributes_are_escaped() {
          ]]&gt;&lt;x&gt;1&lt;/x&gt;&amp;amp;&#13;\n\t\"'ä😀</n></r>"
     );
     let read = Job::new().field("n", FieldType::Text).field("n/@b", FieldType::Text);
-    assert_eq!(read.decode(&output).values, [text(nasty), text(nasty)]);
+    assert_eq!(read.decode(&output).reading.values, [text(nasty), text(nasty)]);
 }
 
 #[test]
@@ -149,7 +150,7 @@ fn a_document_that_declares_ascii_stays_ascii() {
     );
     Job::new().decode(&output);
     let decoded = Job::new().add(".", "ñ").decode(document);
-    let error = splice(document.as_bytes(), &decoded.marks, &[Added::default()]).unwrap_err();
+    let error = splice(document.as_bytes(), &decoded.reading.marks, &[Added::default()]).unwrap_err();
     assert_eq!(error, SpliceError::Name { name: "ñ".into() });
 }
 

@@ -70,10 +70,10 @@ proptest! {
             Added { text: Some(written.clone()), attributes: Vec::new() },
             Added { text: None, attributes: vec![("a".into(), written)] },
         ];
-        let output = splice(b"<r/>", &decoded.marks, &added).unwrap();
+        let output = splice(b"<r/>", &decoded.reading.marks, &added).unwrap();
         let read = Job::new().field("n", of_type.clone()).field("m/@a", of_type);
         let again = read.decode(&String::from_utf8(output).unwrap());
-        prop_assert_eq!(again.values, vec![value.clone(), value]);
+        prop_assert_eq!(again.reading.values, vec![value.clone(), value]);
     }
 
     #[test]
