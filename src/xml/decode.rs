@@ -90,6 +90,18 @@ impl Decoder {
         Ok(vec![decoded])
     }
 
+    /// Makes an event of a record without a value.
+    ///
+    /// # Errors
+    /// The reason why it is none.
+    pub fn tombstone(&mut self, record: &Record) -> Result<Decoded, Reason> {
+        let no_key =
+            || Reason { code: ReasonCode::KeyMissing, detail: "the Kafka record has no key".to_owned() };
+        let key = record.key.clone().ok_or_else(no_key)?;
+        let values = vec![Value::Null; self.plan.fields.len()];
+        Ok(Decoded { key, reading: Reading { values, ..Reading::default() } })
+    }
+
     fn judge(&mut self, record: &Record) -> Result<Decoded, Verdict> {
         let mut parts = Vec::with_capacity(self.plan.keys.len());
         for (index, path) in &self.plan.keys {
