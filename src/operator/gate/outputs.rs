@@ -16,7 +16,7 @@ use crate::model::{
     RecordLimits,
 };
 use crate::operator::letter::{self, fit};
-use crate::xml::{Added, Edited, text_of, write};
+use crate::xml::{Added, Edited, SpliceError, text_of, write};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -191,8 +191,6 @@ impl OutputSetup {
         };
         let marks = marks.get(first_mark..first_mark + output.edits.len()).unwrap_or_default();
         let edits: Vec<Edited> = output.edits.iter().map(|edit| edited(scope, edit)).collect();
-        let unwritable =
-            |error: crate::xml::SpliceError| Why { code: ReasonCode::Unwritable, text: error.to_string() };
         write(input, element, marks, &edits).map(|document| Some(Bytes::from(document))).map_err(unwritable)
     }
 
@@ -250,6 +248,14 @@ impl OutputSetup {
         let letter = if matches!(event.body, Body::Unreadable(_)) { record } else { outputs.sum() };
         BOOKKEEPING_BYTES.saturating_add(own).saturating_add(letter)
     }
+}
+
+fn unwritable(error: SpliceError) -> Why {
+    let code = match error {
+        SpliceError::Place { .. } => ReasonCode::OutputPlace,
+        _ => ReasonCode::Unwritable,
+    };
+    Why { code, text: error.to_string() }
 }
 
 fn topic(scope: &Scope<'_>, choice: &TopicChoice) -> Result<Destination, Why> {

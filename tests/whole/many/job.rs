@@ -2,9 +2,9 @@
 
 use super::super::world::{DEAD, KEY_GROUPS, OUTPUT};
 use tidegate::job::{
-    self, Comparison, Condition, Document, Field, FieldRules, FieldSource, FieldType, JobSpec, List, Meta, Name,
-    NoMatch, On, Operand, OutputSpec, PathStep, RejectRule, Statement, Step,
-    StoreStep, TombstoneRule, TopicChoice, ValueRef,
+    self, Comparison, Condition, Document, Field, FieldRules, FieldSource, FieldType, JobSpec, List, Meta,
+    Name, NoMatch, On, Operand, OutputSpec, PathStep, RejectRule, Statement, Step, StoreStep, TombstoneRule,
+    TopicChoice, ValueRef,
 };
 use tidegate::model::Value;
 use tidegate::testing::MemoryStep;
@@ -59,7 +59,13 @@ fn attribute(spec: &JobSpec, name: &str) -> Field {
 }
 
 fn list(called: &str, parent: Option<usize>, each: &str, field: Field) -> List {
-    List { name: called.to_owned(), parent, each: vec![step(each)], text: each.to_owned(), fields: vec![field] }
+    List {
+        name: called.to_owned(),
+        parent,
+        each: vec![step(each)],
+        text: each.to_owned(),
+        fields: vec![field],
+    }
 }
 
 fn is_yes() -> Condition {
