@@ -1,6 +1,8 @@
 //! The three steps on lists in memory: clean ones, and one fault of each kind planted; in memory and through the disk.
 #![allow(clippy::as_conversions, reason = "the numbers of a test are small")]
 
+mod several;
+
 use super::compare::{Compare, Content, InputRecord, Reset};
 use super::entry::{Lies, SentAt};
 use super::found::{Fault, Found, SHOWN_MAX};
