@@ -1,7 +1,9 @@
 //! The check as a whole: a job without mistakes, and every kind of mistake by its message.
 
 mod explain;
+mod fingerprints;
 mod good;
+mod language;
 mod mistakes;
 mod properties;
 mod secrets;
