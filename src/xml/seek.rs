@@ -103,7 +103,7 @@ impl<'a> Seek<'a> {
     /// Notes the attributes that paths read, and whether the element is nil.
     fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Result<Nil, Fault> {
         let mut nil = Nil::No;
-        if !node.text && node.attributes.is_empty() {
+        if !node.text && !node.nil && node.attributes.is_empty() {
             return Ok(nil);
         }
         for (at, (namespace, local)) in element.attributes().enumerate() {
