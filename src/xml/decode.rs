@@ -23,7 +23,7 @@ use super::key::join_key;
 use super::plan::{FieldPlan, Plan};
 use super::seek::{Seek, SeekBuffers};
 use super::walk::{Buffers, Walk};
-use crate::job::{EventSpec, LimitsSpec, OutputSpec};
+use crate::job::{Doctype, EventSpec, LimitsSpec, OutputSpec};
 use crate::model::{Reading, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 
@@ -31,6 +31,7 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub struct Decoder {
     plan: Plan,
+    doctype: Doctype,
     limits: LimitsSpec,
     buffers: Buffers,
     seek: SeekBuffers,
@@ -61,7 +62,14 @@ impl Decoder {
         }
         let plan = Plan::new(event, outputs)?;
         let found = Found::new(plan.captures, plan.additions.len());
-        Ok(Decoder { plan, limits, buffers: Buffers::default(), seek: SeekBuffers::default(), found })
+        Ok(Decoder {
+            plan,
+            doctype: event.doctype,
+            limits,
+            buffers: Buffers::default(),
+            seek: SeekBuffers::default(),
+            found,
+        })
     }
 
     /// Reads one record's document: its events in document order, or for each of them the reason why it is none.
@@ -73,16 +81,16 @@ impl Decoder {
             code: ReasonCode::NoValue,
             detail: "the record has no value (a tombstone)".to_owned(),
         };
-        let document =
-            document::open(record.value.as_ref().ok_or_else(no_value)?, self.limits.document_bytes)?;
+        let opened = document::open(record.value.as_ref().ok_or_else(no_value)?, self.limits.document_bytes)?;
+        let document = opened.text();
         let finder = Seek::new(&self.plan, document.base_bytes, &mut self.seek, &mut self.found);
         let walk = Walk {
             namespaces: &self.plan.namespaces,
+            doctype: self.doctype,
             depth_max: self.limits.document_depth,
             document,
             buffers: &mut self.buffers,
             finder,
-            root_seen: false,
         };
         walk.run().map_err(|fault| fault.into_reason(document.text))?;
         let decoded = self.judge(record).map_err(|verdict| match verdict {

@@ -29,7 +29,6 @@ struct Frame {
 #[derive(Debug, Default)]
 pub(super) struct SeekBuffers {
     frames: Vec<Frame>,
-    value: String,
 }
 
 impl SeekBuffers {
@@ -37,8 +36,6 @@ impl SeekBuffers {
         const KEPT: usize = 1024;
         self.frames.clear();
         self.frames.shrink_to(KEPT);
-        self.value.clear();
-        self.value.shrink_to(KEPT);
     }
 }
 
@@ -86,10 +83,9 @@ impl<'a> Seek<'a> {
     /// Notes the attributes that the job reads; the capture for the element's own text, if this is its first match.
     fn capture(&mut self, node: &Node, element: &Element<'_>) -> Result<Option<CaptureIndex>, Fault> {
         let mut nil = Nil::No;
-        let value = &mut self.buffers.value;
         for (index, (namespace, local)) in element.attributes().enumerate() {
             if namespace == NamespaceId::XSI && local == "nil" {
-                nil = match scope::nil(element.value(index, value)?) {
+                nil = match scope::nil(element.value(index)) {
                     Some(true) => Nil::Yes,
                     Some(false) => Nil::No,
                     None => Nil::Unclear,
@@ -101,7 +97,7 @@ impl<'a> Seek<'a> {
             if let Some(capture) = capture
                 && note(&mut capture.first, &mut capture.second, at)
             {
-                capture.text.push_str(element.value(index, value)?);
+                capture.text.push_str(element.value(index));
             }
         }
         let capture = node.text.and_then(|index| self.found.captures.get_mut(index));

@@ -9,6 +9,9 @@ use crate::job::{
 use crate::model::{Mark, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 
+mod conformance;
+mod doctype;
+mod encodings;
 mod fields;
 mod generated;
 mod hostile;
@@ -36,7 +39,7 @@ impl Job {
                 key: Vec::new(),
                 fields: Vec::new(),
                 lists: Vec::new(),
-                doctype: Doctype::Refuse,
+                doctype: Doctype::Read,
                 tombstone: TombstoneRule::Unreadable,
             },
             additions: Vec::new(),
