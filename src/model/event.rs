@@ -74,7 +74,7 @@ pub struct Reason {
 pub enum ReasonCode {
     /// The record has no value (a tombstone).
     NoValue,
-    /// Not well-formed XML, or a declaration that is refused.
+    /// Not well-formed XML, or XML that is not 1.0.
     NotWellFormed,
     /// Bytes that are not in the encoding they claim, or an encoding that is not supported.
     Encoding,
@@ -104,6 +104,8 @@ pub enum ReasonCode {
     UnknownTopic,
     /// The process has ended while this record was in hand, and more than once or by a panic.
     KillsTheProcess,
+    /// A document type definition that the job refuses, or content that only something outside the document has.
+    Doctype,
 }
 
 impl ReasonCode {
@@ -126,6 +128,7 @@ impl ReasonCode {
             ReasonCode::Unwritable => "unwritable",
             ReasonCode::UnknownTopic => "unknown_topic",
             ReasonCode::KillsTheProcess => "kills_the_process",
+            ReasonCode::Doctype => "doctype",
         }
     }
 }

@@ -9,8 +9,11 @@ use crate::job::{
 use crate::model::{Mark, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 
+mod conformance;
+mod doctype;
 mod edited_trees;
 mod edits;
+mod encodings;
 mod events;
 mod fields;
 mod generated;
@@ -44,7 +47,7 @@ impl Job {
                 key: Vec::new(),
                 fields: Vec::new(),
                 lists: Vec::new(),
-                doctype: Doctype::Refuse,
+                doctype: Doctype::Read,
                 tombstone: TombstoneRule::Unreadable,
             },
             additions: Vec::new(),
