@@ -21,20 +21,42 @@ mod walk;
 
 mod element;
 
+mod value;
+
 mod tag;
 
 mod reference;
 
 mod scope;
 
+mod finder;
+
+mod seek;
+
+mod naming;
+
 mod found;
+
+mod run;
+
+mod search;
 
 mod decode;
 pub use decode::{Decoded, Decoder};
 
+mod judge;
+
+mod rows;
+
+mod marks;
+
 mod field;
 
+mod json;
+
 mod fault;
+
+mod lines;
 
 mod setup;
 pub use setup::XmlSetupError;

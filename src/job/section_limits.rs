@@ -30,6 +30,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         let at = section.get("in_flight_bytes").map_or(section.at, |entry| entry.at());
         checker.error(at, &section.key_of("in_flight_bytes"), message, None);
     }
+    let events = section.integer(checker, "events_per_record");
     let silence = section.integer(checker, "peer_silence_s");
     let parked_keys = section.integer(checker, "parked_keys");
     section.finish(checker);
@@ -38,6 +39,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         in_flight_bytes: whole(in_flight?)?,
         document_bytes: whole(document?)?,
         document_depth: whole(depth?)?,
+        events_per_record: whole(events?)?,
         peer_silence_s: silence?,
         parked_keys: whole(parked_keys?)?,
     })

@@ -127,6 +127,14 @@ pub(in crate::job) static LIMITS: Table = table(
             "Elements inside elements.",
         ),
         key(
+            "events_per_record",
+            // An event's place in its record is kept as 32 bits; more than a million have no room in the time of one transaction.
+            Kind::Integer { least: 1, most: 1_000_000, or_zero: false },
+            Default::Is("100000"),
+            "100000",
+            "A record with more events is unreadable.",
+        ),
+        key(
             "peer_silence_s",
             // A process says once a second that it is alive: less than a few of these is no silence.
             Kind::Integer { least: 5, most: 86_400, or_zero: true },
