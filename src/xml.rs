@@ -17,6 +17,12 @@ mod declaration;
 
 mod chars;
 
+mod cursor;
+
+mod prolog;
+
+mod doctype;
+
 mod walk;
 
 mod element;
