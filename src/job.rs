@@ -31,6 +31,7 @@ mod url;
 
 mod section_database;
 mod section_event;
+mod section_field;
 mod section_job;
 mod section_limits;
 mod section_output;
@@ -40,6 +41,9 @@ mod section_steps;
 
 mod fingerprint;
 mod password;
+
+mod lexical;
+pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal, read_literal};
 
 pub use errors::{JobError, JobErrors};
 pub use password::PasswordError;

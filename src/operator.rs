@@ -34,6 +34,9 @@ pub mod account;
 /// Shared: what stands on a dead letter, and how it is made to fit.
 pub mod letter;
 
+/// Shared: whether a condition of the job holds.
+pub mod condition;
+
 /// Shared: where tasks and what blocks run.
 pub mod host;
 

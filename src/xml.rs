@@ -58,8 +58,6 @@ mod marks;
 
 mod field;
 
-mod types;
-
 mod json;
 
 mod fault;
@@ -77,6 +75,9 @@ pub use text::{text_of, text_or_bytes};
 
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};
+
+mod template;
+pub use template::{Shown, Template, TemplateError, well_formed};
 
 #[cfg(test)]
 mod tests;

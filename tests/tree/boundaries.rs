@@ -22,9 +22,10 @@ const MAY_NAME: [(&str, &[&str]); 13] = [
 ];
 
 /// A library, and the only parts that may name it.
-const LIBRARIES: [(&str, &[&str]); 10] = [
+const LIBRARIES: [(&str, &[&str]); 11] = [
     ("rdkafka", &["kafka"]),
     ("quick_xml", &["xml"]),
+    ("minijinja", &["xml"]),
     ("mysql_async", &["database"]),
     ("rusqlite", &["database"]),
     ("timely", &["dataflow", "operator", "cluster"]),
@@ -51,8 +52,18 @@ const BETWEEN_OPERATORS: [(&str, &str); 9] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 11] = [
-    "account", "exchange", "guard", "host", "budget", "flood", "letter", "mailbox", "prober", "refusals",
+const SHARED: [&str; 12] = [
+    "account",
+    "condition",
+    "exchange",
+    "guard",
+    "host",
+    "budget",
+    "flood",
+    "letter",
+    "mailbox",
+    "prober",
+    "refusals",
     "stop",
 ];
 
