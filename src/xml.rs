@@ -21,11 +21,17 @@ mod walk;
 
 mod element;
 
+mod value;
+
 mod tag;
 
 mod reference;
 
 mod scope;
+
+mod finder;
+
+mod seek;
 
 mod found;
 

@@ -22,6 +22,7 @@ use super::field::{told, value_of};
 use super::found::{Capture, Found, Nil};
 use super::key::join_key;
 use super::plan::{FieldPlan, Plan};
+use super::seek::{Seek, SeekBuffers};
 use super::walk::{Buffers, Walk};
 use crate::job::{EventSpec, LimitsSpec, OutputSpec, Presence};
 use crate::model::{Reading, Reason, ReasonCode, Record, Value};
@@ -33,6 +34,7 @@ pub struct Decoder {
     plan: Plan,
     limits: LimitsSpec,
     buffers: Buffers,
+    seek: SeekBuffers,
     found: Found,
 }
 
@@ -60,7 +62,7 @@ impl Decoder {
         }
         let plan = Plan::new(event, outputs)?;
         let found = Found::new(plan.captures, plan.additions.len());
-        Ok(Decoder { plan, limits, buffers: Buffers::default(), found })
+        Ok(Decoder { plan, limits, buffers: Buffers::default(), seek: SeekBuffers::default(), found })
     }
 
     /// Reads one record's document: its events in document order, or for each of them the reason why it is none.
@@ -74,13 +76,13 @@ impl Decoder {
         };
         let document =
             document::open(record.value.as_ref().ok_or_else(no_value)?, self.limits.document_bytes)?;
-        self.found.clear();
+        let finder = Seek::new(&self.plan, document.base_bytes, &mut self.seek, &mut self.found);
         let walk = Walk {
-            plan: &self.plan,
+            namespaces: &self.plan.namespaces,
             depth_max: self.limits.document_depth,
             document,
             buffers: &mut self.buffers,
-            found: &mut self.found,
+            finder,
             root_seen: false,
         };
         walk.run().map_err(|fault| fault.into_reason(document.text))?;

@@ -1,10 +1,10 @@
-//! One pass over a document: its structure checked for real, its findings noted.
+//! One pass over a document: its structure checked for real, a [`Finder`] told of everything.
 //!
-//! In:        text whose characters are legal, a [`Plan`]     Out: [`Found`]
+//! In:        text whose characters are legal     Out: elements and texts, to the finder
 //! Holds:     one frame per open element, the declarations in scope; nothing recurses
 //! Order:     document order; the first fault ends the pass
 //! Fails:     what is not well-formed or not namespace-well-formed, every DOCTYPE, `limits.document_depth`
-//! Not here:  opening an element (see `element`), judging what was found (see `decode`)
+//! Not here:  opening an element (see `element`), what the job looks for (see `seek`)
 //!
 //! quick-xml is the tokenizer: it finds where tokens end and that end tags match. Everything else that XML demands
 //! is checked here, in `element`, `tag` and `document`.
@@ -12,10 +12,9 @@
 use super::chars::{is_blank, is_ncname, is_space};
 use super::document::Text;
 use super::fault::{Fault, Place};
-use super::found::Found;
-use super::plan::{CaptureIndex, NodeIndex, Plan};
+use super::finder::Finder;
 use super::reference;
-use super::scope::{Resolved, Scope};
+use super::scope::{Namespaces, Resolved, Scope};
 use super::tag::{Attribute, slice};
 use crate::model::ReasonCode;
 use quick_xml::errors::{Error, IllFormedError};
@@ -25,10 +24,6 @@ use std::ops::Range;
 /// An element that is open.
 #[derive(Debug)]
 pub(super) struct Frame {
-    /// Where the plan stands; `None`: no path comes through here.
-    pub(super) node: Option<NodeIndex>,
-    /// The capture that takes this element's own text.
-    pub(super) capture: Option<CaptureIndex>,
     /// Declarations in scope in front of this element.
     pub(super) bindings: usize,
     /// Byte offset of its start tag.
@@ -68,17 +63,18 @@ impl Buffers {
 }
 
 /// A pass on its way.
-pub(super) struct Walk<'a> {
-    pub(super) plan: &'a Plan,
+pub(super) struct Walk<'a, F> {
+    /// The namespaces that the job names.
+    pub(super) namespaces: &'a Namespaces,
     pub(super) depth_max: usize,
     pub(super) document: Text<'a>,
     pub(super) buffers: &'a mut Buffers,
-    pub(super) found: &'a mut Found,
+    pub(super) finder: F,
     /// A root element was seen, open or closed.
     pub(super) root_seen: bool,
 }
 
-impl Walk<'_> {
+impl<F: Finder> Walk<'_, F> {
     /// Goes through the whole document.
     pub(super) fn run(mut self) -> Result<(), Fault> {
         self.buffers.clear();
@@ -102,7 +98,7 @@ impl Walk<'_> {
             Event::Start(_) => self.open(span, false),
             Event::Empty(_) => self.open(span, true),
             Event::End(_) => {
-                self.close(span.start);
+                self.close(span);
                 Ok(())
             }
             Event::Text(_) => self.text(span),
@@ -121,56 +117,45 @@ impl Walk<'_> {
 
     fn text(&mut self, span: Range<usize>) -> Result<(), Fault> {
         let raw = slice(self.document.text, &span);
-        let Some(frame) = self.buffers.frames.last() else {
+        if self.buffers.frames.is_empty() {
             if is_blank(raw) {
                 return Ok(());
             }
             let offset = raw.bytes().position(|b| !is_space(b)).unwrap_or_default();
             return Err(outside(span.start.saturating_add(offset)));
-        };
+        }
         // Nearly no text has a `]`: looking for one byte is much cheaper than looking for three.
         if raw.as_bytes().contains(&b']')
             && let Some(offset) = raw.find("]]>")
         {
             return Err(Fault::not_well_formed(span.start.saturating_add(offset), "`]]>` in text"));
         }
-        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
-            reference::push_text(raw, &mut capture.text);
-        }
+        self.finder.text(raw, span.start);
         Ok(())
     }
 
     fn cdata(&mut self, content: &str, at: usize) -> Result<(), Fault> {
-        let frame = self.buffers.frames.last().ok_or_else(|| outside(at))?;
-        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
-            reference::push_text(content, &mut capture.text);
+        if self.buffers.frames.is_empty() {
+            return Err(outside(at));
         }
+        self.finder.text(content, at.saturating_add("<![CDATA[".len()));
         Ok(())
     }
 
     fn reference(&mut self, body: &str, at: usize) -> Result<(), Fault> {
-        let frame = self.buffers.frames.last().ok_or_else(|| outside(at))?;
-        let character = reference::resolve(body).map_err(|detail| Fault::not_well_formed(at, detail))?;
-        if let Some(capture) = frame.capture.and_then(|index| self.found.captures.get_mut(index)) {
-            capture.text.push(character);
+        if self.buffers.frames.is_empty() {
+            return Err(outside(at));
         }
+        let character = reference::resolve(body).map_err(|detail| Fault::not_well_formed(at, detail))?;
+        self.finder.expanded(character.encode_utf8(&mut [0; 4]));
         Ok(())
     }
 
-    /// Closes the innermost element, whose end tag (or whose `/`) stands at `at`.
-    pub(super) fn close(&mut self, at: usize) {
+    /// Closes the innermost element by its end tag, or by the `/>` of its empty tag.
+    pub(super) fn close(&mut self, tag: Range<usize>) {
         let Some(frame) = self.buffers.frames.pop() else { return };
         self.buffers.scope.truncate(frame.bindings);
-        let Some(node) = frame.node.and_then(|node| self.plan.node(node)) else { return };
-        for addition in &node.additions {
-            let mark = self.found.places.get_mut(*addition).and_then(|place| place.mark.as_mut());
-            if let Some(mark) = mark {
-                // `Decoder::new` allows no document that a u32 cannot count. A second match moves the mark; such a
-                // document is refused in the end.
-                let offset = self.document.base_bytes.saturating_add(at);
-                mark.offset = u32::try_from(offset).unwrap_or(u32::MAX);
-            }
-        }
+        self.finder.close(tag);
     }
 
     fn finish(self, end: usize) -> Result<(), Fault> {
