@@ -17,6 +17,12 @@ mod declaration;
 
 mod chars;
 
+mod cursor;
+
+mod prolog;
+
+mod doctype;
+
 mod walk;
 
 mod element;
@@ -33,14 +39,30 @@ mod finder;
 
 mod seek;
 
+mod naming;
+
 mod found;
+
+mod run;
+
+mod search;
 
 mod decode;
 pub use decode::{Decoded, Decoder};
 
+mod judge;
+
+mod rows;
+
+mod marks;
+
 mod field;
 
+mod json;
+
 mod fault;
+
+mod lines;
 
 mod setup;
 pub use setup::XmlSetupError;
