@@ -198,6 +198,7 @@ pub fn well_formed(text: &str) -> Result<(), Reason> {
         in_flight_bytes: 0,
         document_bytes: marked.len(),
         document_depth: DEPTH_MAX,
+        events_per_record: 1,
         peer_silence_s: 0,
         parked_keys: 0,
         events_per_record: 1,
@@ -262,7 +263,11 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &minijinja::V
         (None, Some(text)) => text,
         (None, None) if value.as_object().is_some() => return Err(refuse(NOT_WRITTEN)),
         (None, None) if value.kind() == ValueKind::Bool => {
-            if value.is_true() { "true" } else { "false" }
+            if value.is_true() {
+                "true"
+            } else {
+                "false"
+            }
         }
         (None, None) => {
             number = value.to_string();

@@ -1,3 +1,5 @@
+//! Conditions that are right, and what else is written there, each with its place.
+
 use super::super::references::{FieldNames, ListNames, StepNames};
 use super::super::{Comparison, FieldType, Meta, On};
 use super::*;
@@ -102,6 +104,7 @@ fn what_is_written_is_what_is_read() {
         (":total > +7", ":total > 7"),
         (":open = TRUE", ":open = true"),
         (":due <= '2024-02-29'", ":due <= '2024-02-29'"),
+        (":open = 1", ":open = 1"),
         (":status IS NULL", ":status is null"),
         (":status is not null", "not (:status is null)"),
         (":status in ('a','b')", ":status in ('a', 'b')"),
@@ -161,6 +164,9 @@ const WRONG: &[(&str, usize, &str)] = &[
     (":total = 'a'", 9, "a number is compared with text"),
     (":status = 1", 10, "text is compared with a number"),
     (":open = 'true'", 8, "true or false is compared with text"),
+    (":due = '2024-02-30'", 7, "the text is a day that"),
+    (":due = 'soon'", 7, "the text is not a date"),
+    (":open = 2", 8, "true or false is compared with a number"),
     (":due = 20240229", 7, "a date is compared with a number"),
     (":raw = 'a'", 7, "markup or an array cannot"),
     (":total = :status", 9, "a number is compared with text"),
