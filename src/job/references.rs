@@ -121,7 +121,7 @@ impl Names {
     }
 }
 
-fn meta(name: &str) -> Result<Meta, Unresolved> {
+pub(super) fn meta(name: &str) -> Result<Meta, Unresolved> {
     match name {
         "_topic" => Ok(Meta::Topic),
         "_partition" => Ok(Meta::Partition),

@@ -6,6 +6,7 @@ mod mistakes;
 mod properties;
 mod secrets;
 mod shipped;
+mod templates;
 
 use super::{Checked, JobErrors, check};
 
