@@ -42,14 +42,13 @@ impl<F: Finder> Pass<'_, F> {
             texts: Texts { tag: text, defaults: defaults(self.definition), values: &buffers.values },
             start: place.start,
             end: place.end,
-            in_document: self.source.place.is_none(),
             empty,
+            expanded: self.source.place.is_some(),
             name: &name,
             namespace,
             attributes: &buffers.attributes,
             resolved: &buffers.resolved,
             scope: &buffers.scope,
-            outer: bindings,
         })?;
         self.buffers.frames.push(Frame { bindings, start: place.start });
         if empty {

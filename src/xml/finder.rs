@@ -38,21 +38,18 @@ pub(super) struct Element<'a> {
     pub(super) texts: Texts<'a>,
     /// The whole tag, from `<` to behind `>`; inside an entity's replacement the reference's `&`, twice.
     pub(super) start: usize,
-    #[expect(dead_code, reason = "for elements that are taken whole")]
     pub(super) end: usize,
-    /// Whether it stands in the document, not in what an entity stands for: nothing can be written at it then.
-    pub(super) in_document: bool,
     /// Whether it is `<name/>`.
     pub(super) empty: bool,
+    /// Whether it stands in an entity's text: then its places are those of the reference.
+    pub(super) expanded: bool,
     pub(super) name: &'a QName,
     pub(super) namespace: Resolved,
     pub(super) attributes: &'a [Attribute],
     /// What the attributes' prefixes mean, in the order of `attributes`.
     pub(super) resolved: &'a [Resolved],
-    /// With the tag's own declarations; those behind the first `outer` are its own.
+    /// With the tag's own declarations.
     pub(super) scope: &'a Scope,
-    #[expect(dead_code, reason = "for elements that are taken whole")]
-    pub(super) outer: usize,
 }
 
 impl<'a> Element<'a> {
@@ -67,8 +64,14 @@ impl<'a> Element<'a> {
     }
 
     /// The name as it is written.
+    #[cfg(test)]
     pub(super) fn written(&self) -> &'a str {
         slice(self.texts.tag, &self.name.whole())
+    }
+
+    /// Where its content begins: behind the tag; of an empty tag its `/`.
+    pub(super) fn inner_start(&self) -> usize {
+        if self.empty { self.end.saturating_sub("/>".len()) } else { self.end }
     }
 
     /// Namespace and local name of every attribute, declarations among them: first those of the tag in its order, then those
@@ -89,9 +92,17 @@ impl<'a> Element<'a> {
 
     /// Where the attribute stands: from its name to behind its closing quote. `None`: not in the document.
     pub(super) fn attribute_place(&self, index: usize) -> Option<Range<usize>> {
-        let is_written = |attribute: &&Attribute| self.in_document && attribute.origin == Origin::Tag;
+        let is_written = |attribute: &&Attribute| !self.expanded && attribute.origin == Origin::Tag;
         let attribute = self.attributes.get(index).filter(is_written)?;
         Some(attribute.name.prefix.start..attribute.value.end.saturating_add(1))
+    }
+
+    /// Where an attribute's value stands in the document, if it stands for itself there.
+    pub(super) fn plain(&self, index: usize) -> Option<Range<usize>> {
+        let is_plain = |attribute: &&Attribute| {
+            !self.expanded && attribute.origin == Origin::Tag && attribute.read.is_none()
+        };
+        self.attributes.get(index).filter(is_plain).map(|attribute| attribute.value.clone())
     }
 
     /// An attribute's value, references resolved and normalised.
