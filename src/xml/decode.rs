@@ -90,6 +90,10 @@ impl Decoder {
         let value = record.value.as_ref().ok_or_else(no_value)?;
         let document = document::open(value, self.limits.document_bytes)?;
         let text = document.text();
+        if u32::try_from(text.text.len()).is_err() {
+            let detail = "the document's text is over 4 GiB once it is decoded".to_owned();
+            return Err(Reason { code: ReasonCode::Limit, detail });
+        }
         let walk = Walk {
             namespaces: &self.plan.names.namespaces,
             doctype: self.doctype,

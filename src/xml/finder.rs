@@ -39,10 +39,10 @@ pub(super) struct Element<'a> {
     /// The whole tag, from `<` to behind `>`; inside an entity's replacement the reference's `&`, twice.
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Whether it stands in the document, not in what an entity stands for: nothing can be written at it then.
+    pub(super) in_document: bool,
     /// Whether it is `<name/>`.
     pub(super) empty: bool,
-    /// Whether it stands in an entity's text: then its places are those of the reference.
-    pub(super) expanded: bool,
     pub(super) name: &'a QName,
     pub(super) namespace: Resolved,
     pub(super) attributes: &'a [Attribute],
@@ -90,19 +90,24 @@ impl<'a> Element<'a> {
         self.attributes.get(index).map_or("", |attribute| self.texts.written(attribute))
     }
 
+    /// Whether it has attributes that its tag lacks, by default.
+    pub(super) fn has_defaults(&self) -> bool {
+        // They stand behind the tag's own.
+        self.attributes.last().is_some_and(|last| last.origin == Origin::Default)
+    }
+
     /// Where the attribute stands: from its name to behind its closing quote. `None`: not in the document.
     pub(super) fn attribute_place(&self, index: usize) -> Option<Range<usize>> {
-        let is_written = |attribute: &&Attribute| !self.expanded && attribute.origin == Origin::Tag;
+        let is_written = |attribute: &&Attribute| self.in_document && attribute.origin == Origin::Tag;
         let attribute = self.attributes.get(index).filter(is_written)?;
         Some(attribute.name.prefix.start..attribute.value.end.saturating_add(1))
     }
 
     /// Where an attribute's value stands in the document, if it stands for itself there.
     pub(super) fn plain(&self, index: usize) -> Option<Range<usize>> {
-        let is_plain = |attribute: &&Attribute| {
-            !self.expanded && attribute.origin == Origin::Tag && attribute.read.is_none()
-        };
-        self.attributes.get(index).filter(is_plain).map(|attribute| attribute.value.clone())
+        let attribute = self.attributes.get(index)?;
+        let is_plain = self.in_document && attribute.origin == Origin::Tag && attribute.read.is_none();
+        is_plain.then(|| attribute.value.clone())
     }
 
     /// An attribute's value, references resolved and normalised.

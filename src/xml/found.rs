@@ -99,8 +99,6 @@ pub(super) struct Found {
     /// Per attribute.
     pub(super) attributes: Vec<Vec<AttributeHere>>,
     pub(super) arena: String,
-    /// Where references to the document's own entities stand, or the tags that have them in attributes; ascending.
-    pub(super) entities: Vec<u32>,
     /// Where the root element begins.
     pub(super) root_start: usize,
     /// Which of the plan's root names it has.
@@ -112,6 +110,8 @@ pub(super) struct Found {
     /// Per element of the events' node its innermost declaration.
     pub(super) scopes: Vec<Option<u32>>,
     pub(super) declared: Vec<Declared>,
+    /// Where the document type gives something: entities and defaults. In order; noted where an element is sent alone.
+    pub(super) foreign: Vec<u32>,
 }
 
 impl Found {
@@ -121,6 +121,12 @@ impl Found {
         found.written.resize_with(plan.names.nodes().len(), Vec::new);
         found.attributes.resize_with(plan.names.attributes, Vec::new);
         found
+    }
+
+    /// Whether an element has something that only the document type gives.
+    pub(super) fn is_foreign(&self, instance: &Instance) -> bool {
+        let first = self.foreign.partition_point(|at| *at < instance.start);
+        self.foreign.get(first).is_some_and(|at| *at < instance.end)
     }
 
     /// Empties everything and keeps the memory, but for what a rare large document took.
@@ -136,8 +142,6 @@ impl Found {
         self.written.iter_mut().for_each(empty);
         self.arena.clear();
         self.arena.shrink_to(KEPT_BYTES);
-        self.entities.clear();
-        self.entities.shrink_to(KEPT);
         self.root_start = 0;
         self.root_name = None;
         empty(&mut self.namings);
@@ -145,6 +149,7 @@ impl Found {
         self.naming_numbers.shrink_to(KEPT);
         empty(&mut self.scopes);
         empty(&mut self.declared);
+        empty(&mut self.foreign);
     }
 
     pub(super) fn element(&self, node: NodeIndex, index: ElementIndex) -> Option<&Instance> {

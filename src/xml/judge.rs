@@ -243,10 +243,10 @@ impl<'a> Judge<'a> {
         if source && instance.flags.expanded {
             return Err(at("stands in an entity of the document type, so it has no source here"));
         }
-        let entities = &self.world.found.entities;
-        let first = entities.partition_point(|at| *at < instance.start);
-        if source && entities.get(first).is_some_and(|at| *at < instance.end) {
-            return Err(at("refers to an entity of the document type, so its source means nothing alone"));
+        if source && self.world.found.is_foreign(instance) {
+            return Err(at(
+                "has what only the document type gives, so its source means something else alone",
+            ));
         }
         let range = TextRange { start: instance.start, end: instance.end, arena: false };
         Ok(Presence::Text(match source {
@@ -289,10 +289,6 @@ impl<'a> Judge<'a> {
         let missing =
             || Verdict::Nowhere(Reason { code: ReasonCode::Unwritable, detail: "no element".to_owned() });
         let instance = found.element(at.node, at.element).ok_or_else(missing)?;
-        if instance.flags.expanded {
-            let detail = "the event's element stands in an entity, so it cannot be sent alone".to_owned();
-            return Err(Verdict::At(ReasonCode::Unwritable, wide(instance.start), detail));
-        }
         let mut declare: Vec<(String, String)> = Vec::new();
         let mut next = found.scopes.get(wide(at.element)).copied().flatten();
         while let Some(declared) = next.and_then(|number| found.declared.get(wide(number))) {
@@ -310,7 +306,8 @@ impl<'a> Judge<'a> {
         );
         declare.retain(|(prefix, uri)| !uri.is_empty() && !own.contains(&prefix.as_str()));
         declare.reverse();
-        Ok(ElementSpan { start: instance.start, end: instance.end, declare })
+        let depends = found.is_foreign(instance) || instance.flags.expanded;
+        Ok(ElementSpan { start: instance.start, end: instance.end, declare, depends })
     }
 }
 

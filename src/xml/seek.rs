@@ -3,7 +3,7 @@
 //! In:        the pass's elements and texts, a [`Plan`]     Out: [`Found`]
 //! Holds:     one frame per open element that is on a path; of the others only how many are open
 //! Order:     document order
-//! Fails:     an attribute whose value cannot be read
+//! Fails:     never
 //! Not here:  well-formedness (see `walk`), which elements a path means (see `run`), names that edits write (see `naming`)
 
 use super::fault::Fault;
@@ -98,10 +98,10 @@ impl<'a> Seek<'a> {
     }
 
     /// Notes the attributes that paths read, and whether the element is nil.
-    fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Result<Nil, Fault> {
+    fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Nil {
         let mut nil = Nil::No;
-        if !node.text && node.attributes.is_empty() {
-            return Ok(nil);
+        if !node.text && !node.nil && node.attributes.is_empty() {
+            return nil;
         }
         for (at, (namespace, local)) in element.attributes().enumerate() {
             if namespace == NamespaceId::XSI && local == "nil" {
@@ -127,7 +127,7 @@ impl<'a> Seek<'a> {
                 all.push(here);
             }
         }
-        Ok(nil)
+        nil
     }
 
     /// Puts the pieces of the innermost element's text together.
@@ -180,6 +180,9 @@ impl Seek<'_> {
 
 impl Finder for Seek<'_> {
     fn open(&mut self, element: &Element<'_>) -> Result<(), Fault> {
+        if self.plan.takes_source && element.has_defaults() {
+            self.found.foreign.push(small(element.start));
+        }
         if self.beside > 0 {
             self.beside = self.beside.saturating_add(1);
             return Ok(());
@@ -191,7 +194,7 @@ impl Finder for Seek<'_> {
         };
         let Some(node) = plan.names.node(at) else { return Ok(()) };
         let index = self.found.elements.get(at).map_or(0, |elements| small(elements.len()));
-        let nil = self.attributes(node, index, element)?;
+        let nil = self.attributes(node, index, element);
         if !node.written.is_empty() {
             naming::note(at, node, element, self.found);
         }
@@ -199,7 +202,7 @@ impl Finder for Seek<'_> {
             naming::note_scope(element, &mut self.buffers.declared, self.found);
         }
         let (start, inner_start) = (small(element.start), small(element.inner_start()));
-        let flags = Flags { nil, empty_tag: element.empty, children: false, expanded: element.expanded };
+        let flags = Flags { nil, empty_tag: element.empty, children: false, expanded: !element.in_document };
         let instance = Instance { parent, start, inner_start, flags, ..Instance::default() };
         if let Some(elements) = self.found.elements.get_mut(at) {
             elements.push(instance);
@@ -228,7 +231,9 @@ impl Finder for Seek<'_> {
     }
 
     fn entity(&mut self, at: usize) {
-        self.found.entities.push(small(at));
+        if self.plan.takes_source {
+            self.found.foreign.push(small(at));
+        }
     }
 
     fn close(&mut self, tag: Range<usize>) {

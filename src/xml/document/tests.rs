@@ -1,3 +1,5 @@
+//! How a document begins, in every encoding, and where it is told to be wrong.
+
 use super::*;
 
 fn refusal(document: &[u8]) -> (ReasonCode, String) {
