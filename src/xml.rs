@@ -51,6 +51,9 @@ pub use key::join_key;
 mod text;
 pub use text::{text_of, text_or_bytes};
 
+mod tree;
+pub use tree::{Tree, TreeElement};
+
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};
 

@@ -76,6 +76,13 @@ impl<'a> Element<'a> {
             .map(move |(attribute, resolved)| (resolved.id, slice(text, &attribute.name.local)))
     }
 
+    /// URI, prefix and local name of an attribute; no namespace and no prefix are empty.
+    pub(super) fn attribute_name(&self, index: usize) -> Option<(&'a str, &'a str, &'a str)> {
+        let (attribute, resolved) = (self.attributes.get(index)?, self.resolved.get(index)?);
+        let (prefix, local) = (slice(self.text, &attribute.name.prefix), slice(self.text, &attribute.name.local));
+        Some((self.scope.uri(*resolved), prefix, local))
+    }
+
     /// Where the attribute stands: from its name to behind its closing quote. `None`: not in the tag.
     pub(super) fn attribute_place(&self, index: usize) -> Option<Range<usize>> {
         let attribute = self.attributes.get(index)?;
