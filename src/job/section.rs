@@ -70,6 +70,20 @@ impl<'t> Section<'t> {
         self.table.is_some_and(|table| table.contains_key(name))
     }
 
+    /// One of its tables, if it is one; not asking for it.
+    pub(super) fn inside(&self, name: &str) -> Option<Section<'t>> {
+        let (key, value) = self.table?.get_key_value(name)?;
+        let table = value.get_ref().as_table()?;
+        Some(Section { key: self.key_of(name), at: key.span().start, table: Some(table), asked: Vec::new() })
+    }
+
+    /// Where the value of one of its keys stands; not asking for it.
+    pub(super) fn inside_at(&self, name: &str) -> Option<usize> {
+        let (key, value) = self.table?.get_key_value(name)?;
+        let value_at = value.span().start;
+        Some(if value.get_ref().is_table() { key.span().start } else { value_at })
+    }
+
     /// The full key of one of its keys.
     pub(super) fn key_of(&self, name: &str) -> String {
         if self.key.is_empty() { name.to_owned() } else { format!("{}.{name}", self.key) }
@@ -178,8 +192,10 @@ impl<'t> Section<'t> {
 }
 
 /// A value that may be left out: the three cases that a check tells apart.
+#[derive(Default)]
 pub(super) enum Given<T> {
     /// Left out.
+    #[default]
     No,
     /// There, and its mistake is recorded.
     Wrong,

@@ -43,10 +43,9 @@ impl Database {
 pub(super) fn read(
     checker: &mut Checker<'_>,
     root: &mut Section<'_>,
-    fields: Vec<String>,
+    mut names: Names,
     has_output: bool,
 ) -> (Option<Database>, Names) {
-    let mut names = Names { fields, steps: Vec::new() };
     let Some(mut section) = root.section(checker, "database") else { return (None, names) };
     let (kind, is_sqlite) = kind(checker, &mut section);
     let connections = connections(checker, &mut section, is_sqlite);

@@ -19,8 +19,8 @@ const WORDS: [(&str, RejectRule); 4] = [
 pub(super) struct Others<'a> {
     /// `source.topics`
     pub(super) inputs: &'a [String],
-    /// `output.topic`
-    pub(super) output: Option<&'a str>,
+    /// Every topic that an output may go to.
+    pub(super) outputs: &'a [String],
 }
 
 pub(super) fn read(
@@ -119,8 +119,8 @@ fn dead_letter_topic(
         checker.error_of(&text, format!("{} is one of source.topics", text.quoted()), hint);
         return Given::Wrong;
     }
-    if others.output == Some(text.value.as_str()) {
-        checker.error_of(&text, format!("{} is output.topic", text.quoted()), hint);
+    if others.outputs.contains(&text.value) {
+        checker.error_of(&text, format!("{} is a topic that an output goes to", text.quoted()), hint);
         return Given::Wrong;
     }
     checker.given_text(&text, format!("{:?}", text.value));

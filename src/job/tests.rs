@@ -1,6 +1,7 @@
 //! The check as a whole: a job without mistakes, and every kind of mistake by its message.
 
 mod explain;
+mod fingerprints;
 mod good;
 mod mistakes;
 mod properties;

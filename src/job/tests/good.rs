@@ -97,7 +97,7 @@ fn what_is_left_out_has_a_default() {
             key: vec![],
             fields: vec![],
             lists: vec![],
-            doctype: Doctype::Refuse,
+            doctype: Doctype::Read,
             tombstone: TombstoneRule::Unreadable,
         }
     );
