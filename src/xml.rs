@@ -33,14 +33,32 @@ mod finder;
 
 mod seek;
 
+mod naming;
+
 mod found;
+
+mod run;
+
+mod search;
 
 mod decode;
 pub use decode::{Decoded, Decoder};
 
+mod judge;
+
+mod rows;
+
+mod marks;
+
+mod field;
+
 mod types;
 
+mod json;
+
 mod fault;
+
+mod lines;
 
 mod setup;
 pub use setup::XmlSetupError;

@@ -114,11 +114,6 @@ fn detect(document: &[u8]) -> Result<(Encoding, usize), Fault> {
     Ok((settle(start, declared)?, mark_bytes))
 }
 
-/// Whether a document that [`open`] has accepted declares US-ASCII: what is added must be ASCII, too.
-pub(super) fn is_declared_ascii(document: &[u8]) -> bool {
-    matches!(detect(document), Ok((Encoding::Ascii, _)))
-}
-
 fn is_foreign(document: &[u8], family: &str) -> bool {
     FOREIGN.iter().any(|(start, name)| name.starts_with(family) && document.starts_with(start))
 }
@@ -139,7 +134,8 @@ fn settle(start: Start, declared: Declaration<'_>) -> Result<Encoding, Fault> {
             Start::Mark(encoding) => Ok(encoding),
             Start::Plain => Ok(Encoding::Utf8),
             Start::Sniffed(_) => {
-                let detail = "the document is in UTF-16 and has neither a byte-order mark nor a declared encoding";
+                let detail =
+                    "the document is in UTF-16 and has neither a byte-order mark nor a declared encoding";
                 Err(Fault::new(ReasonCode::Encoding, 0, detail))
             }
         };

@@ -37,12 +37,12 @@ impl<F: Finder> Walk<'_, F> {
             start: span.start,
             end: span.end,
             empty,
+            expanded: false,
             name: &name,
             namespace,
             attributes: &buffers.attributes,
             resolved: &buffers.resolved,
             scope: &buffers.scope,
-            outer: bindings,
         })?;
         self.buffers.frames.push(Frame { bindings, start: span.start });
         if empty {

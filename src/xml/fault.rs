@@ -42,17 +42,34 @@ pub(super) struct Place {
 impl Place {
     /// The place of a byte offset. A line ends with LF, CR or CR LF.
     pub(super) fn of(text: &str, at: usize) -> Place {
-        let mut place = Place { line: 1, column: 1 };
-        let mut after_cr = false;
-        for (_, c) in text.char_indices().take_while(|(offset, _)| *offset < at) {
-            match c {
-                '\n' if after_cr => {}
-                '\n' | '\r' => place = Place { line: place.line.saturating_add(1), column: 1 },
-                _ => place.column = place.column.saturating_add(1),
-            }
-            after_cr = c == '\r';
+        let mut counter = Counter::default();
+        text.char_indices().take_while(|(offset, _)| *offset < at).for_each(|(_, c)| counter.pass(c));
+        counter.place
+    }
+}
+
+/// Goes through a text and knows the place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    pub(super) place: Place,
+    after_cr: bool,
+}
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter { place: Place { line: 1, column: 1 }, after_cr: false }
+    }
+}
+
+impl Counter {
+    /// Goes behind one character.
+    pub(super) fn pass(&mut self, c: char) {
+        match c {
+            '\n' if self.after_cr => {}
+            '\n' | '\r' => self.place = Place { line: self.place.line.saturating_add(1), column: 1 },
+            _ => self.place.column = self.place.column.saturating_add(1),
         }
-        place
+        self.after_cr = c == '\r';
     }
 }
 

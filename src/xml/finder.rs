@@ -9,6 +9,7 @@
 //! Places are byte offsets in the document's text: without its byte-order mark, decoded to UTF-8.
 
 use super::fault::Fault;
+use super::reference::is_plain_attribute;
 use super::scope::{NamespaceId, Resolved, Scope};
 use super::tag::{Attribute, QName, slice};
 use super::value::value;
@@ -35,19 +36,18 @@ pub(super) struct Element<'a> {
     pub(super) text: &'a str,
     /// The whole tag, from `<` to behind `>`.
     pub(super) start: usize,
-    #[expect(dead_code, reason = "for elements that are taken whole")]
     pub(super) end: usize,
     /// Whether it is `<name/>`.
     pub(super) empty: bool,
+    /// Whether it stands in an entity's text: then its places are those of the reference.
+    pub(super) expanded: bool,
     pub(super) name: &'a QName,
     pub(super) namespace: Resolved,
     pub(super) attributes: &'a [Attribute],
     /// What the attributes' prefixes mean, in the order of `attributes`.
     pub(super) resolved: &'a [Resolved],
-    /// With the tag's own declarations; those behind the first `outer` are its own.
+    /// With the tag's own declarations.
     pub(super) scope: &'a Scope,
-    #[expect(dead_code, reason = "for elements that are taken whole")]
-    pub(super) outer: usize,
 }
 
 impl<'a> Element<'a> {
@@ -61,10 +61,9 @@ impl<'a> Element<'a> {
         slice(self.text, &self.name.local)
     }
 
-    /// The name as it is written.
-    pub(super) fn written(&self) -> &'a str {
-        let start = if self.name.prefix.is_empty() { self.name.local.start } else { self.name.prefix.start };
-        slice(self.text, &(start..self.name.local.end))
+    /// Where its content begins: behind the tag; of an empty tag its `/`.
+    pub(super) fn inner_start(&self) -> usize {
+        if self.empty { self.end.saturating_sub("/>".len()) } else { self.end }
     }
 
     /// Namespace and local name of every attribute, declarations among them, in the order of the tag.
@@ -87,6 +86,12 @@ impl<'a> Element<'a> {
     pub(super) fn attribute_place(&self, index: usize) -> Option<Range<usize>> {
         let attribute = self.attributes.get(index)?;
         Some(attribute.name.prefix.start..attribute.value.end.saturating_add(1))
+    }
+
+    /// Where an attribute's value stands, if it stands for itself there.
+    pub(super) fn plain(&self, index: usize) -> Option<Range<usize>> {
+        let value = &self.attributes.get(index)?.value;
+        is_plain_attribute(slice(self.text, value)).then(|| value.clone())
     }
 
     /// An attribute's value, references resolved and normalised; `buffer` is used where it does not stand for itself.

@@ -1,35 +1,40 @@
-//! What a job looks for, while the pass goes by.
+//! What a job looks for, noted while the pass goes by.
 //!
 //! In:        the pass's elements and texts, a [`Plan`]     Out: [`Found`]
-//! Holds:     one frame per open element
+//! Holds:     one frame per open element that is on a path; of the others only how many are open
 //! Order:     document order
-//! Fails:     a root of another name
-//! Not here:  well-formedness (see `walk`), judging what was found (see `decode`)
+//! Fails:     an attribute whose value cannot be read
+//! Not here:  well-formedness (see `walk`), which elements a path means (see `run`), names that edits write (see `naming`)
 
 use super::fault::Fault;
 use super::finder::{Element, Finder};
-use super::found::{Found, Nil, note};
-use super::plan::{CaptureIndex, Node, NodeIndex, Plan};
+use super::found::{AttributeHere, ElementIndex, Flags, Found, Instance, Nil, TextRange, small, wide};
+use super::naming;
+use super::plan::{Names, Node, NodeIndex, Plan};
 use super::reference;
-use super::scope::{self, NamespaceId, Scope};
-use crate::job::Addition;
-use crate::model::{Mark, ReasonCode};
+use super::scope::{self, NamespaceId};
 use std::ops::Range;
 
-/// An element that is open.
+/// An element that is open and on a path.
 #[derive(Debug)]
 struct Frame {
-    /// Where the plan stands; `None`: no path comes through here.
-    node: Option<NodeIndex>,
-    /// The capture that takes this element's own text.
-    capture: Option<CaptureIndex>,
+    node: NodeIndex,
+    index: ElementIndex,
+    /// Pieces of text in front of its first.
+    pieces: usize,
+    text: bool,
+    children: bool,
 }
 
 /// Memory that one document after the other uses.
 #[derive(Debug, Default)]
 pub(super) struct SeekBuffers {
     frames: Vec<Frame>,
+    /// The texts of open elements, so far.
+    pieces: Vec<TextRange>,
     value: String,
+    /// The declarations in scope that [`Found::declared`] has, the outermost first.
+    declared: Vec<(u64, u32)>,
 }
 
 impl SeekBuffers {
@@ -37,163 +42,211 @@ impl SeekBuffers {
         const KEPT: usize = 1024;
         self.frames.clear();
         self.frames.shrink_to(KEPT);
+        self.pieces.clear();
+        self.pieces.shrink_to(KEPT);
         self.value.clear();
         self.value.shrink_to(KEPT);
+        self.declared.clear();
     }
 }
 
 /// A search on its way.
 pub(super) struct Seek<'a> {
     plan: &'a Plan,
-    /// Bytes of the document in front of its text.
-    base_bytes: usize,
+    /// The document's text.
+    document: &'a str,
     buffers: &'a mut SeekBuffers,
     found: &'a mut Found,
+    /// Open elements inside the innermost that is on a path.
+    beside: usize,
 }
 
 impl<'a> Seek<'a> {
     pub(super) fn new(
         plan: &'a Plan,
-        base_bytes: usize,
+        document: &'a str,
         buffers: &'a mut SeekBuffers,
         found: &'a mut Found,
     ) -> Seek<'a> {
         buffers.clear();
         found.clear();
-        Seek { plan, base_bytes, buffers, found }
+        // What is above the root counts as an element, so that absolute paths are paths like others.
+        if let Some(documents) = found.elements.get_mut(Names::DOCUMENT) {
+            documents.push(Instance::default());
+        }
+        Seek { plan, document, buffers, found, beside: 0 }
     }
 
-    /// The plan's node of this element.
-    fn descend(&self, element: &Element<'_>) -> Result<Option<NodeIndex>, Fault> {
-        let (namespace, local) = (element.namespace.id, element.local());
-        if let Some(parent) = self.buffers.frames.last() {
-            let parent = parent.node.and_then(|node| self.plan.node(node));
-            return Ok(parent.and_then(|parent| parent.child(namespace, local)));
-        }
-        match &self.plan.root {
-            Some((id, root)) if *id != namespace || root.local != local => {
-                let uri = root
-                    .namespace
-                    .as_deref()
-                    .map_or("no namespace".to_owned(), |uri| format!("namespace {uri}"));
-                let detail = format!("the root element is not `{}` in {uri}", root.local);
-                Err(Fault::new(ReasonCode::NotTheEvent, element.start, detail))
+    /// The node of an element and the number of the element that it is in.
+    fn descend(&mut self, element: &Element<'_>) -> Option<(NodeIndex, ElementIndex)> {
+        let (above, parent) = match self.buffers.frames.last_mut() {
+            Some(frame) => {
+                frame.children = true;
+                (frame.node, frame.index)
             }
-            _ => Ok(Some(Plan::EVENT)),
-        }
+            None => {
+                self.note_root(element);
+                (Names::DOCUMENT, 0)
+            }
+        };
+        let node = self.plan.names.node(above)?.child(element.namespace.id, element.local())?;
+        Some((node, parent))
     }
 
-    /// Notes the attributes that the job reads; the capture for the element's own text, if this is its first match.
-    fn capture(&mut self, node: &Node, element: &Element<'_>) -> Result<Option<CaptureIndex>, Fault> {
+    fn note_root(&mut self, element: &Element<'_>) {
+        let (namespace, local) = (element.namespace.id, element.local());
+        let is_it = |(n, l): &(NamespaceId, String)| *n == namespace && l == local;
+        self.found.root_start = element.start;
+        self.found.root_name = self.plan.names.root_names.iter().position(is_it);
+    }
+
+    /// Notes the attributes that paths read, and whether the element is nil.
+    fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Result<Nil, Fault> {
         let mut nil = Nil::No;
-        let value = &mut self.buffers.value;
-        for (index, (namespace, local)) in element.attributes().enumerate() {
+        if !node.text && node.attributes.is_empty() {
+            return Ok(nil);
+        }
+        for (at, (namespace, local)) in element.attributes().enumerate() {
             if namespace == NamespaceId::XSI && local == "nil" {
-                nil = match scope::nil(element.value(index, value)?) {
+                nil = match scope::nil(element.value(at, &mut self.buffers.value)?) {
                     Some(true) => Nil::Yes,
                     Some(false) => Nil::No,
                     None => Nil::Unclear,
                 };
             }
-            let capture =
-                node.attribute(namespace, local).and_then(|index| self.found.captures.get_mut(index));
-            let at = element.attribute_place(index).map_or(element.start, |place| place.start);
-            if let Some(capture) = capture
-                && note(&mut capture.first, &mut capture.second, at)
-            {
-                capture.text.push_str(element.value(index, value)?);
-            }
-        }
-        let capture = node.text.and_then(|index| self.found.captures.get_mut(index));
-        if let Some(capture) = capture
-            && note(&mut capture.first, &mut capture.second, element.start)
-        {
-            capture.nil = nil;
-            return Ok(node.text);
-        }
-        Ok(None)
-    }
-
-    /// Notes the additions that go into this element; its end adds their offset.
-    fn mark(&mut self, node: &Node, element: &Element<'_>) {
-        for index in &node.additions {
-            let (Some(addition), Some(place)) =
-                (self.plan.additions.get(*index), self.found.places.get_mut(*index))
-            else {
-                continue;
+            let Some(attribute) = node.attribute(namespace, local) else { continue };
+            let value = match element.plain(at) {
+                Some(place) => in_document(&place),
+                None => {
+                    let start = small(self.found.arena.len());
+                    self.found.arena.push_str(element.value(at, &mut self.buffers.value)?);
+                    TextRange { start, end: small(self.found.arena.len()), arena: true }
+                }
             };
-            if !note(&mut place.first, &mut place.second, element.start) {
-                continue;
+            let place = element.attribute_place(at).unwrap_or(element.start..element.start);
+            let here =
+                AttributeHere { owner: index, start: small(place.start), end: small(place.end), value };
+            if let Some(all) = self.found.attributes.get_mut(attribute) {
+                all.push(here);
             }
-            let (name, declare) = written(addition, element.prefix(), element.scope);
-            let empty_tag = element.empty.then(|| element.written().to_owned());
-            place.mark = Some(Mark { offset: 0, empty_tag, name, declare });
+        }
+        Ok(nil)
+    }
+
+    /// Puts the pieces of the innermost element's text together.
+    fn take_text(&mut self, frame: &Frame) -> TextRange {
+        let pieces = self.buffers.pieces.get(frame.pieces..).unwrap_or_default();
+        let text = match pieces {
+            [] => TextRange::default(),
+            [only] => *only,
+            _ => {
+                let start = self.found.arena.len();
+                for piece in pieces {
+                    let range = wide(piece.start)..wide(piece.end);
+                    if piece.arena {
+                        self.found.arena.extend_from_within(range);
+                    } else {
+                        self.found.arena.push_str(self.document.get(range).unwrap_or_default());
+                    }
+                }
+                TextRange { start: small(start), end: small(self.found.arena.len()), arena: true }
+            }
+        };
+        self.buffers.pieces.truncate(frame.pieces);
+        text
+    }
+}
+
+impl Seek<'_> {
+    /// Whether the innermost open element's own text is read.
+    fn takes_text(&self) -> bool {
+        self.beside == 0 && self.buffers.frames.last().is_some_and(|frame| frame.text)
+    }
+
+    /// Adds a piece to the innermost element's text; one that goes on where the last one ended makes it longer.
+    fn piece(&mut self, piece: TextRange) {
+        let Some(frame) = self.buffers.frames.last() else { return };
+        let own = self.buffers.pieces.len() > frame.pieces;
+        match self.buffers.pieces.last_mut() {
+            Some(last) if own && last.arena == piece.arena && last.end == piece.start => last.end = piece.end,
+            _ => self.buffers.pieces.push(piece),
         }
     }
 
-    /// Where the innermost element's own text goes, if anywhere.
-    fn target(&mut self) -> Option<&mut String> {
-        let capture = self.buffers.frames.last()?.capture?;
-        self.found.captures.get_mut(capture).map(|capture| &mut capture.text)
+    /// Appends to the arena what `push` appends, as a piece.
+    fn arena_piece(&mut self, push: impl FnOnce(&mut String)) {
+        let start = small(self.found.arena.len());
+        push(&mut self.found.arena);
+        self.piece(TextRange { start, end: small(self.found.arena.len()), arena: true });
     }
 }
 
 impl Finder for Seek<'_> {
     fn open(&mut self, element: &Element<'_>) -> Result<(), Fault> {
-        let node = self.descend(element)?;
+        if self.beside > 0 {
+            self.beside = self.beside.saturating_add(1);
+            return Ok(());
+        }
         let plan = self.plan;
-        let capture = match node.and_then(|node| plan.node(node)) {
-            Some(node) => {
-                self.mark(node, element);
-                self.capture(node, element)?
-            }
-            None => None,
+        let Some((at, parent)) = self.descend(element) else {
+            self.beside = 1;
+            return Ok(());
         };
-        self.buffers.frames.push(Frame { node, capture });
+        let Some(node) = plan.names.node(at) else { return Ok(()) };
+        let index = self.found.elements.get(at).map_or(0, |elements| small(elements.len()));
+        let nil = self.attributes(node, index, element)?;
+        if !node.written.is_empty() {
+            naming::note(at, node, element, self.found);
+        }
+        if node.scope {
+            naming::note_scope(element, &mut self.buffers.declared, self.found);
+        }
+        let (start, inner_start) = (small(element.start), small(element.inner_start()));
+        let flags = Flags { nil, empty_tag: element.empty, children: false, expanded: element.expanded };
+        let instance = Instance { parent, start, inner_start, flags, ..Instance::default() };
+        if let Some(elements) = self.found.elements.get_mut(at) {
+            elements.push(instance);
+        }
+        let pieces = self.buffers.pieces.len();
+        self.buffers.frames.push(Frame { node: at, index, pieces, text: node.text, children: false });
         Ok(())
     }
 
-    fn text(&mut self, raw: &str, _at: usize) {
-        if let Some(target) = self.target() {
-            reference::push_text(raw, target);
+    fn text(&mut self, raw: &str, at: usize) {
+        if !self.takes_text() || raw.is_empty() {
+            return;
+        }
+        // Only a carriage return does not stand for itself.
+        if raw.as_bytes().contains(&b'\r') {
+            self.arena_piece(|arena| reference::push_text(raw, arena));
+        } else {
+            self.piece(in_document(&(at..at.saturating_add(raw.len()))));
         }
     }
 
     fn expanded(&mut self, text: &str) {
-        if let Some(target) = self.target() {
-            target.push_str(text);
+        if self.takes_text() && !text.is_empty() {
+            self.arena_piece(|arena| arena.push_str(text));
         }
     }
 
     fn close(&mut self, tag: Range<usize>) {
-        let node = self.buffers.frames.pop().and_then(|frame| frame.node);
-        let Some(node) = node.and_then(|node| self.plan.node(node)) else { return };
-        for addition in &node.additions {
-            let mark = self.found.places.get_mut(*addition).and_then(|place| place.mark.as_mut());
-            if let Some(mark) = mark {
-                // `Decoder::new` allows no document that a u32 cannot count. A second match moves the mark; such a
-                // document is refused in the end.
-                let offset = self.base_bytes.saturating_add(tag.start);
-                mark.offset = u32::try_from(offset).unwrap_or(u32::MAX);
-            }
+        if self.beside > 0 {
+            self.beside = self.beside.saturating_sub(1);
+            return;
+        }
+        let Some(frame) = self.buffers.frames.pop() else { return };
+        let text = if frame.text { self.take_text(&frame) } else { TextRange::default() };
+        let elements = self.found.elements.get_mut(frame.node);
+        if let Some(instance) = elements.and_then(|elements| elements.get_mut(wide(frame.index))) {
+            instance.inner_end = small(tag.start);
+            instance.end = small(tag.end);
+            instance.text = text;
+            instance.flags.children = frame.children;
         }
     }
 }
 
-/// How an added element's name is written inside an element with the prefix `target`: like that element where both are
-/// in one namespace, else with the innermost prefix that the document binds, else with the job's prefix, declared on
-/// the added element itself (which hides an outer meaning of that prefix for the added element alone).
-fn written(addition: &Addition, target: &str, scope: &Scope) -> (String, Option<(String, String)>) {
-    let local = &addition.element.local;
-    let join = |prefix: &str| if prefix.is_empty() { local.clone() } else { format!("{prefix}:{local}") };
-    let meaning = |prefix: &str| scope.resolve(prefix).map(|resolved| scope.uri(resolved));
-    let Some(uri) = addition.element.namespace.as_deref().filter(|uri| !uri.is_empty()) else {
-        let hidden = meaning("").is_some_and(|uri| !uri.is_empty());
-        return (join(""), hidden.then(|| (String::new(), String::new())));
-    };
-    let bound = if meaning(target) == Some(uri) { Some(target) } else { scope.prefix_of(uri) };
-    match bound {
-        Some(prefix) => (join(prefix), None),
-        None => (join(&addition.prefix), Some((addition.prefix.clone(), uri.to_owned()))),
-    }
+fn in_document(range: &Range<usize>) -> TextRange {
+    TextRange { start: small(range.start), end: small(range.end), arena: false }
 }

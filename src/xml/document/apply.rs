@@ -8,8 +8,8 @@
 //! Bytes outside the places are copied as they are, in every encoding: a place in the text is found among the bytes by
 //! decoding what is in front of it, and only what is inserted is encoded.
 
-use super::encoding::{Encoding, Order};
 use super::detect;
+use super::encoding::{Encoding, Order};
 use encoding_rs as rs;
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -30,7 +30,9 @@ pub(in crate::xml) struct TextEdit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(in crate::xml) enum ApplyError {
     /// It would stand in a name, and there is no reference there.
-    #[error("a name holds the character U+{code_point:04X}, which the document's encoding, {encoding}, does not have")]
+    #[error(
+        "a name holds the character U+{code_point:04X}, which the document's encoding, {encoding}, does not have"
+    )]
     Name {
         /// Unicode code point.
         code_point: u32,
@@ -69,7 +71,8 @@ pub(in crate::xml) fn apply(document: &[u8], edits: &[TextEdit]) -> Result<Vec<u
     for group in ordered.chunk_by(adjacent) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let start = places.seek(first.range.start)?;
-        let end = if first.range.start == last.range.end { start.clone() } else { places.seek(last.range.end)? };
+        let end =
+            if first.range.start == last.range.end { start.clone() } else { places.seek(last.range.end)? };
         // A shift between two character sets stays in front of what is put in, and goes with what is taken out.
         let start = if first.range.start == last.range.end { start.end } else { start.start };
         let before = body.get(copied..start).ok_or(mismatch("two edits overlap"))?;
@@ -139,7 +142,9 @@ struct Places<'a> {
 impl<'a> Places<'a> {
     fn new(encoding: Encoding, body: &'a [u8]) -> Result<Places<'a>, ApplyError> {
         let decoder = match encoding {
-            Encoding::Other(other) if !other.is_single_byte() => Some(other.new_decoder_without_bom_handling()),
+            Encoding::Other(other) if !other.is_single_byte() => {
+                Some(other.new_decoder_without_bom_handling())
+            }
             _ => None,
         };
         let text = match (encoding, &decoder) {
@@ -152,7 +157,8 @@ impl<'a> Places<'a> {
     /// The bytes at which the character at `offset` begins: from behind the character in front of it, to behind a shift of
     /// the character set. Offsets never go back.
     fn seek(&mut self, offset: usize) -> Result<Range<usize>, ApplyError> {
-        const OUTSIDE: ApplyError = mismatch("a place outside the document, inside a character or out of order");
+        const OUTSIDE: ApplyError =
+            mismatch("a place outside the document, inside a character or out of order");
         if let Encoding::Utf8 | Encoding::Ascii = self.encoding {
             let inside = self.body.get(offset).is_some_and(|b| b & 0xc0 == 0x80);
             return if inside || offset > self.body.len() { Err(OUTSIDE) } else { Ok(offset..offset) };
@@ -209,7 +215,8 @@ fn verify(encoding: Encoding, body: &[u8], ordered: &[&TextEdit], written: &[u8]
     if !has_states(encoding) {
         return Ok(());
     }
-    let changed = || mismatch("a place between two shifts of its character set, where nothing can be written");
+    let changed =
+        || mismatch("a place between two shifts of its character set, where nothing can be written");
     let text = encoding.decode(body).map_err(|_| changed())?;
     let mut expected = String::with_capacity(written.len());
     let mut copied = 0;

@@ -88,7 +88,7 @@ impl Encoding {
             Encoding::Iso(_) if ('\u{80}'..'\u{a0}').contains(&c) => true,
             // Below are the superset's own letters.
             Encoding::Iso(superset) => {
-                matches!(superset.encode(text), (bytes, _, false) if matches!(*bytes, [0xa0..]))
+                matches!(superset.encode(text), (bytes, _, false) if bytes.iter().all(|b| *b >= 0xa0))
             }
             Encoding::Other(encoding) => {
                 // Some sets write two characters with one code.
@@ -103,7 +103,9 @@ impl Encoding {
     pub(in crate::xml) fn encode(self, text: &str, out: &mut Vec<u8>) {
         match self {
             Encoding::Utf8 | Encoding::Ascii => out.extend_from_slice(text.as_bytes()),
-            Encoding::Utf16(Order::LittleEndian) => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            Encoding::Utf16(Order::LittleEndian) => {
+                out.extend(text.encode_utf16().flat_map(u16::to_le_bytes))
+            }
             Encoding::Utf16(Order::BigEndian) => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
             Encoding::Iso(superset) => {
                 for c in text.chars() {
@@ -151,9 +153,9 @@ fn valid(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 fn utf8(bytes: &[u8]) -> Result<Cow<'_, str>, Malformed<'_>> {
-    std::str::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| Malformed {
-        before: valid(bytes.get(..error.valid_up_to()).unwrap_or_default()),
-    })
+    std::str::from_utf8(bytes)
+        .map(Cow::Borrowed)
+        .map_err(|error| Malformed { before: valid(bytes.get(..error.valid_up_to()).unwrap_or_default()) })
 }
 
 fn iso<'a>(superset: &'static rs::Encoding, bytes: &'a [u8]) -> Result<Cow<'a, str>, Malformed<'a>> {
@@ -165,9 +167,9 @@ fn iso<'a>(superset: &'static rs::Encoding, bytes: &'a [u8]) -> Result<Cow<'a, s
         .collect();
     let mut text = String::with_capacity(bytes.len().saturating_add(bytes.len() / 8));
     for b in bytes {
-        let letter = b.checked_sub(0xa0).map_or(Some(char::from(*b)), |index| {
-            letters.get(usize::from(index)).copied().flatten()
-        });
+        let letter = b
+            .checked_sub(0xa0)
+            .map_or(Some(char::from(*b)), |index| letters.get(usize::from(index)).copied().flatten());
         match letter {
             Some(letter) => text.push(letter),
             None => return Err(Malformed { before: Cow::Owned(text) }),
@@ -262,9 +264,25 @@ mod tests {
     #[test]
     fn every_expressed_character_comes_back() {
         for name in [
-            "ISO-8859-1", "ISO-8859-2", "ISO-8859-9", "ISO-8859-11", "ISO-8859-15", "windows-1252", "windows-1251",
-            "KOI8-R", "IBM866", "macintosh", "Shift_JIS", "EUC-JP", "ISO-2022-JP", "EUC-KR", "Big5", "GBK", "gb18030",
-            "UTF-16LE", "UTF-16BE",
+            "ISO-8859-1",
+            "ISO-8859-2",
+            "ISO-8859-9",
+            "ISO-8859-11",
+            "ISO-8859-15",
+            "windows-1252",
+            "windows-1251",
+            "KOI8-R",
+            "IBM866",
+            "macintosh",
+            "Shift_JIS",
+            "EUC-JP",
+            "ISO-2022-JP",
+            "EUC-KR",
+            "Big5",
+            "GBK",
+            "gb18030",
+            "UTF-16LE",
+            "UTF-16BE",
         ] {
             let encoding = one(name);
             let sample = (1..=0xffff).step_by(7).chain(0x1_f600..0x1_f610).filter_map(char::from_u32);

@@ -33,7 +33,10 @@ fn encodings_that_are_not_read_are_named() {
         (b"\x4c\x6f\xa7\x94\x93", "EBCDIC"),
         (b"<\0a\0", "UTF-16 (little endian) without"),
         (b"\0<\0a", "UTF-16 (big endian) without"),
-        (b"<?xml version='1.0' encoding='UTF-7'?><a/>", "column 31: the document declares the encoding UTF-7, which"),
+        (
+            b"<?xml version='1.0' encoding='UTF-7'?><a/>",
+            "column 31: the document declares the encoding UTF-7, which",
+        ),
     ] {
         let (code, detail) = refusal(bytes);
         assert_eq!(code, ReasonCode::Encoding);
@@ -45,7 +48,10 @@ fn encodings_that_are_not_read_are_named() {
 fn the_declaration_names_the_encoding() {
     assert_eq!(read(b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe4</a>").split_at(43).1, "<a>ä</a>");
     assert_eq!(read(b"<?xml version='1.0' encoding='windows-1252'?><a>\x80</a>").split_at(45).1, "<a>€</a>");
-    assert_eq!(read(b"<?xml version='1.0' encoding='Shift_JIS'?><a>\x93\xfa</a>").split_at(42).1, "<a>日</a>");
+    assert_eq!(
+        read(b"<?xml version='1.0' encoding='Shift_JIS'?><a>\x93\xfa</a>").split_at(42).1,
+        "<a>日</a>"
+    );
 }
 
 #[test]
@@ -91,10 +97,7 @@ fn contradictions() {
 #[test]
 fn bytes_and_characters() {
     let (code, detail) = refusal(b"<a>\n\xe4</a>");
-    assert_eq!(
-        (code, detail.as_str()),
-        (ReasonCode::Encoding, "line 2, column 1: a byte that is not UTF-8")
-    );
+    assert_eq!((code, detail.as_str()), (ReasonCode::Encoding, "line 2, column 1: a byte that is not UTF-8"));
     let (code, detail) = refusal(b"<?xml version='1.0' encoding='EUC-JP'?>\n<a>\xff</a>");
     assert_eq!(
         (code, detail.as_str()),
