@@ -13,7 +13,8 @@ use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
 use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(10);
+/// How long a server has to answer.
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
 pub(super) fn check(args: &CheckArgs) -> u8 {
     let checked = match load::load(&args.job) {
@@ -199,11 +200,12 @@ async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) 
 }
 
 /// 69: a server did not answer.
-const OUTAGE: u8 = 69;
+pub(super) const OUTAGE: u8 = 69;
 /// 77: rights are missing.
 const RIGHTS: u8 = 77;
 
-fn code(error: &DatabaseError) -> u8 {
+/// The exit code of what a database says.
+pub(super) fn code(error: &DatabaseError) -> u8 {
     code_of(error.class)
 }
 

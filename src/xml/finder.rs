@@ -78,7 +78,8 @@ impl<'a> Element<'a> {
     /// URI, prefix and local name of an attribute; no namespace and no prefix are empty.
     pub(super) fn attribute_name(&self, index: usize) -> Option<(&'a str, &'a str, &'a str)> {
         let (attribute, resolved) = (self.attributes.get(index)?, self.resolved.get(index)?);
-        let (prefix, local) = (slice(self.text, &attribute.name.prefix), slice(self.text, &attribute.name.local));
+        let (prefix, local) =
+            (slice(self.text, &attribute.name.prefix), slice(self.text, &attribute.name.local));
         Some((self.scope.uri(*resolved), prefix, local))
     }
 

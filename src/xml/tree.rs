@@ -57,7 +57,8 @@ impl Tree {
     pub fn read(document: &[u8], bytes_max: usize, depth_max: usize) -> Result<Tree, Reason> {
         let opened = document::open(document, bytes_max)?;
         let text = opened.text();
-        let (namespaces, mut buffers, mut grower) = (Namespaces::new(), Buffers::default(), Grower::default());
+        let (namespaces, mut buffers, mut grower) =
+            (Namespaces::new(), Buffers::default(), Grower::default());
         let walk = Walk {
             namespaces: &namespaces,
             depth_max,

@@ -19,7 +19,12 @@ const FITTING_MIN: usize = 2;
 const FITTING_PERCENT: usize = 40;
 
 /// Lets the plan be the table that it fits best, if there is one. A table is taken once.
-pub(super) fn fit(plan: &mut TablePlan, fields: &mut [FieldDraft], there: &[Table], taken: &mut HashSet<String>) {
+pub(super) fn fit(
+    plan: &mut TablePlan,
+    fields: &mut [FieldDraft],
+    there: &[Table],
+    taken: &mut HashSet<String>,
+) {
     let score = |table: &&Table| {
         let own = plain(&plan.name) == plain(&table.name);
         (own, matches(plan, fields, table).len())
@@ -76,7 +81,9 @@ fn candidates(column: &ColumnPlan, field: Option<&FieldDraft>, plan: &TablePlan)
         names.push(plain(&format!("{event}{}", column.name)));
     }
     if column.parameter.ends_with("._index") {
-        names.extend(["lineno", "linenumber", "line", "position", "pos", "seq", "rowno", "no"].map(str::to_owned));
+        names.extend(
+            ["lineno", "linenumber", "line", "position", "pos", "seq", "rowno", "no"].map(str::to_owned),
+        );
     }
     names
 }
@@ -90,7 +97,8 @@ fn take(plan: &mut TablePlan, fields: &mut [FieldDraft], table: &Table, found: &
     plan.is_there = true;
     let planned = std::mem::take(&mut plan.columns);
     for (index, column) in planned.into_iter().enumerate() {
-        let real = found.iter().find(|(planned, _)| *planned == index).and_then(|(_, at)| table.columns.get(*at));
+        let real =
+            found.iter().find(|(planned, _)| *planned == index).and_then(|(_, at)| table.columns.get(*at));
         let Some(real) = real else {
             plan.without_column.push(column.parameter);
             continue;
@@ -115,9 +123,11 @@ fn take(plan: &mut TablePlan, fields: &mut [FieldDraft], table: &Table, found: &
         });
     }
     // A part of the key that nothing fills makes the rest of it no key.
-    let whole = table.columns.iter().filter(|column| column.in_key).all(|column| {
-        plan.columns.iter().any(|planned| planned.name == column.name)
-    });
+    let whole = table
+        .columns
+        .iter()
+        .filter(|column| column.in_key)
+        .all(|column| plan.columns.iter().any(|planned| planned.name == column.name));
     if !whole {
         plan.columns.iter_mut().for_each(|column| column.is_key = false);
     }
@@ -134,17 +144,17 @@ fn take(plan: &mut TablePlan, fields: &mut [FieldDraft], table: &Table, found: &
 fn fits(field: &FieldDraft, declared: &str) -> Result<Option<(Guess, String)>, ()> {
     let declared = declared.to_ascii_lowercase();
     let base: String = declared.chars().take_while(char::is_ascii_alphabetic).collect();
-    let numbers: Vec<usize> = declared
-        .split(|c: char| !c.is_ascii_digit())
-        .filter_map(|digits| digits.parse().ok())
-        .collect();
+    let numbers: Vec<usize> =
+        declared.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect();
     match base.as_str() {
         "char" | "varchar" | "character" | "nvarchar" | "nchar" => match numbers.first() {
             Some(chars) if field.longest_chars > *chars => Err(()),
             Some(chars) if field.guess == Guess::Text => Ok(Some((Guess::Text, format!("text({chars})")))),
             _ => Ok(None),
         },
-        "decimal" | "numeric" => decimal(field, numbers.first().copied().unwrap_or(10), numbers.get(1).copied().unwrap_or(0)),
+        "decimal" | "numeric" => {
+            decimal(field, numbers.first().copied().unwrap_or(10), numbers.get(1).copied().unwrap_or(0))
+        }
         "int" | "integer" | "bigint" | "smallint" | "mediumint" | "tinyint" => whole(field, &base),
         "bool" | "boolean" if field.guess == Guess::Bool => Ok(None),
         "date" => (matches!(field.guess, Guess::Date | Guess::CompactDate)).then_some(None).ok_or(()),
@@ -192,7 +202,10 @@ fn whole(field: &FieldDraft, base: &str) -> Result<Option<(Guess, String)>, ()> 
         let canonical = text == "0" || (!text.is_empty() && !text.starts_with('0'));
         canonical && text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<i64>().is_ok()
     };
-    let is_number = base != "tinyint" && field.guess == Guess::Text && !field.texts.is_empty() && field.texts.iter().all(plain);
+    let is_number = base != "tinyint"
+        && field.guess == Guess::Text
+        && !field.texts.is_empty()
+        && field.texts.iter().all(plain);
     if is_number && !field.empty { Ok(Some((Guess::Int64, Guess::Int64.as_type()))) } else { Err(()) }
 }
 

@@ -41,8 +41,6 @@ pub(super) struct Draft {
     pub(super) is_batch: bool,
     /// Names the table and the topics.
     pub(super) table: String,
-    /// The root element's name.
-    pub(super) root: String,
     /// Of the event.
     pub(super) fields: Vec<FieldDraft>,
     /// What did not fit: paths.
@@ -205,7 +203,7 @@ impl Draft {
         drafter.records = None;
         drafter.element(event, &at("", event.name, false));
         let each = way.iter().map(|name| format!("/{}", prefixes.name(name))).collect();
-        drafter.finish(each, is_batch, (root.name, event))
+        drafter.finish(each, is_batch, event)
     }
 }
 
@@ -311,10 +309,14 @@ impl<'a> Drafter<'_, 'a> {
         let Some(told) = told_apart(child, self.prefixes) else { return self.list(child, &step, at) };
         for (number, (value, kind)) in told.kinds.iter().enumerate() {
             let step = format!("{step}[{}='{value}']", told.by);
-            let mut below = at.below(&step, &format!("{local}_{}", suffix(value, number)), kind.is_missing_somewhere());
+            let mut below =
+                at.below(&step, &format!("{local}_{}", suffix(value, number)), kind.is_missing_somewhere());
             let several = child.most();
             below.note = (number == 0).then(|| {
-                format!("<{local}> is there up to {several} times, told apart by {}: or make it a list", told.by)
+                format!(
+                    "<{local}> is there up to {several} times, told apart by {}: or make it a list",
+                    told.by
+                )
             });
             self.told(kind, &below, &told.by);
         }
@@ -358,7 +360,7 @@ impl<'a> Drafter<'_, 'a> {
         self.element(child, &row);
     }
 
-    fn finish(self, each: String, is_batch: bool, (root, event): (&Name, &Shape<'a>)) -> Draft {
+    fn finish(self, each: String, is_batch: bool, event: &Shape<'a>) -> Draft {
         let Drafter { tables, lists_left_out, .. } = self;
         let mut tables = tables.into_iter();
         let mut own = tables.next().unwrap_or_default();
@@ -391,7 +393,6 @@ impl<'a> Drafter<'_, 'a> {
             each,
             is_batch,
             table: snake(&event.name.local),
-            root: root.local.clone(),
             fields,
             left_out,
             lists: lists.collect(),

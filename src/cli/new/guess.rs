@@ -133,7 +133,10 @@ fn is_date(text: &str) -> bool {
 
 fn is_day(text: &str) -> bool {
     let form = text.len() == 10
-        && text.bytes().enumerate().all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
+        && text
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if at == 4 || at == 7 { b == b'-' } else { b.is_ascii_digit() });
     form && text.parse::<civil::Date>().is_ok()
 }
 
@@ -153,7 +156,9 @@ fn is_zone(text: &str) -> bool {
     let Some(rest) = text.strip_prefix(['+', '-']) else { return text == "Z" };
     let Some((hours, minutes)) = rest.split_once(':') else { return false };
     let part = |part: &str, max: u8| {
-        part.len() == 2 && part.bytes().all(|b| b.is_ascii_digit()) && part.parse::<u8>().is_ok_and(|n| n <= max)
+        part.len() == 2
+            && part.bytes().all(|b| b.is_ascii_digit())
+            && part.parse::<u8>().is_ok_and(|n| n <= max)
     };
     part(hours, 13) && part(minutes, 59) || rest == "14:00"
 }
@@ -169,7 +174,10 @@ fn time(text: &str) -> Option<Clock> {
     const MICROS_DIGITS: usize = 6;
     const NANOS_DIGITS: usize = 9;
     let (clock, rest) = text.split_at_checked(8)?;
-    let form = clock.bytes().enumerate().all(|(at, b)| if at == 2 || at == 5 { b == b':' } else { b.is_ascii_digit() });
+    let form = clock
+        .bytes()
+        .enumerate()
+        .all(|(at, b)| if at == 2 || at == 5 { b == b':' } else { b.is_ascii_digit() });
     let second = clock.get(6..)?.parse::<u8>().ok()?;
     // Jiff takes a leap second and makes 59 of it.
     if !form || second > 59 || clock.parse::<civil::Time>().is_err() {
@@ -200,10 +208,27 @@ fn timestamp(text: &str) -> Option<Clock> {
 /// Whether a name says that its numbers are names, too.
 pub(super) fn is_identifier(local: &str) -> bool {
     let lower = local.to_ascii_lowercase();
-    let words =
-        ["iban", "bic", "phone", "telephone", "fax", "postalcode", "postalzone", "zip", "zipcode", "pstcd", "uuid", "guid"];
-    let camel = local.ends_with("Id") || local.ends_with("ID") || local.ends_with("Ref") || local.ends_with("_id");
-    camel || lower == "id" || lower.contains("identif") || lower.contains("reference") || words.contains(&lower.as_str())
+    let words = [
+        "iban",
+        "bic",
+        "phone",
+        "telephone",
+        "fax",
+        "postalcode",
+        "postalzone",
+        "zip",
+        "zipcode",
+        "pstcd",
+        "uuid",
+        "guid",
+    ];
+    let camel =
+        local.ends_with("Id") || local.ends_with("ID") || local.ends_with("Ref") || local.ends_with("_id");
+    camel
+        || lower == "id"
+        || lower.contains("identif")
+        || lower.contains("reference")
+        || words.contains(&lower.as_str())
 }
 
 /// Whether a name is that of a currency.
@@ -242,7 +267,9 @@ impl Guess {
             Guess::Timestamp { fine: true, .. } | Guess::Time { fine: true } => {
                 Some("finer than a microsecond: the rest is cut")
             }
-            Guess::Timestamp { zoned: false, .. } => Some("without a zone: say which with zone = \"Europe/Zurich\""),
+            Guess::Timestamp { zoned: false, .. } => {
+                Some("without a zone: say which with zone = \"Europe/Zurich\"")
+            }
             _ => None,
         }
     }

@@ -24,15 +24,56 @@ pub(super) struct Key {
 
 /// Identifiers of other things than the document: their elements say so.
 const OTHERS: [&str; 31] = [
-    "ref", "reference", "party", "sender", "from", "to", "acct", "account", "agt", "agent", "author", "custodian", "cdtr", "dbtr",
-    "creditor", "debtor", "fininstnid", "parent", "related", "scheme", "tax", "address", "credential", "svcr", "location",
-    "ownr", "vehicle", "country", "assigned", "contact", "attachment",
+    "ref",
+    "reference",
+    "party",
+    "sender",
+    "from",
+    "to",
+    "acct",
+    "account",
+    "agt",
+    "agent",
+    "author",
+    "custodian",
+    "cdtr",
+    "dbtr",
+    "creditor",
+    "debtor",
+    "fininstnid",
+    "parent",
+    "related",
+    "scheme",
+    "tax",
+    "address",
+    "credential",
+    "svcr",
+    "location",
+    "ownr",
+    "vehicle",
+    "country",
+    "assigned",
+    "contact",
+    "attachment",
 ];
 
 /// Identifiers that are the same in every document.
 const CONSTANT: [&str; 15] = [
-    "schemeid", "listid", "typeid", "templateid", "listagencyid", "schemeagencyid", "currencyid", "customizationid",
-    "profileid", "unitcodelistid", "setid", "realmcode", "guidelinespecifieddocumentcontextparameter", "formatid", "versionid",
+    "schemeid",
+    "listid",
+    "typeid",
+    "templateid",
+    "listagencyid",
+    "schemeagencyid",
+    "currencyid",
+    "customizationid",
+    "profileid",
+    "unitcodelistid",
+    "setid",
+    "realmcode",
+    "guidelinespecifieddocumentcontextparameter",
+    "formatid",
+    "versionid",
 ];
 
 /// Chooses the key among the fields of `events` events.
@@ -56,10 +97,14 @@ pub(super) fn choose(fields: &[Raw<'_>], events: usize) -> Key {
     }
     // One that is named like a key and something else that is always there.
     for first in &named {
-        let others = (0..fields.len()).filter(|index| index != first && fields.get(*index).is_some_and(|f| may_be(f, events)));
+        let others = (0..fields.len())
+            .filter(|index| index != first && fields.get(*index).is_some_and(|f| may_be(f, events)));
         for second in named.iter().copied().filter(|index| index != first).chain(others) {
             if unique(fields, &[*first, second]) {
-                return Key { fields: vec![*first, second], note: format!("two parts: only together {over}") };
+                return Key {
+                    fields: vec![*first, second],
+                    note: format!("two parts: only together {over}"),
+                };
             }
         }
     }
@@ -80,11 +125,13 @@ fn may_be(field: &Raw<'_>, events: usize) -> bool {
 }
 
 fn unique(fields: &[Raw<'_>], of: &[usize]) -> bool {
-    let columns: Vec<&Vec<&str>> = of.iter().filter_map(|index| fields.get(*index)).map(|field| &field.texts).collect();
+    let columns: Vec<&Vec<&str>> =
+        of.iter().filter_map(|index| fields.get(*index)).map(|field| &field.texts).collect();
     let events = columns.first().map_or(0, |texts| texts.len());
     let mut seen = std::collections::HashSet::new();
     (0..events).all(|event| {
-        let parts: Vec<&str> = columns.iter().filter_map(|texts| texts.get(event)).map(|text| text.trim()).collect();
+        let parts: Vec<&str> =
+            columns.iter().filter_map(|texts| texts.get(event)).map(|text| text.trim()).collect();
         seen.insert(parts)
     })
 }
@@ -111,10 +158,18 @@ fn score(field: &Raw<'_>) -> Option<i32> {
         "id" | "identifier" | "key" => 100,
         _ if of_id => 104,
         "msgid" | "messageid" | "bizmsgidr" | "documentid" | "invoiceid" => 96,
-        "orderid" | "shipmentid" | "transactionid" | "invoicenumber" | "ordernumber" | "documentnumber" => 110,
+        "orderid" | "shipmentid" | "transactionid" | "invoicenumber" | "ordernumber" | "documentnumber" => {
+            110
+        }
         "uuid" | "guid" => 60,
         "buyercookie" => 70,
-        _ if local.ends_with("Id") || local.ends_with("ID") || local.ends_with("_id") || local.ends_with("Idr") => 62,
+        _ if local.ends_with("Id")
+            || local.ends_with("ID")
+            || local.ends_with("_id")
+            || local.ends_with("Idr") =>
+        {
+            62
+        }
         _ if lower.ends_with("number") || lower.ends_with("nr") || lower.ends_with("no") => 30,
         _ => return None,
     };
@@ -147,10 +202,19 @@ mod tests {
 
     #[test]
     fn the_best_name_that_is_unique() {
-        assert_eq!(chosen(&[raw("d/Acct/Id", &["x"]), raw("d/h/MsgId", &["m"]), raw("d/total", &["1"])]), ["d/h/MsgId"]);
-        assert_eq!(chosen(&[raw("c/@payloadID", &["1", "2"]), raw("c/r/h/@orderID", &["a", "b"])]), ["c/r/h/@orderID"]);
+        assert_eq!(
+            chosen(&[raw("d/Acct/Id", &["x"]), raw("d/h/MsgId", &["m"]), raw("d/total", &["1"])]),
+            ["d/h/MsgId"]
+        );
+        assert_eq!(
+            chosen(&[raw("c/@payloadID", &["1", "2"]), raw("c/r/h/@orderID", &["a", "b"])]),
+            ["c/r/h/@orderID"]
+        );
         assert_eq!(chosen(&[raw("a/@id", &["1", "1"]), raw("a/MsgId", &["a", "b"])]), ["a/MsgId"]);
-        assert_eq!(chosen(&[raw("d/id/@root", &["1"]), raw("d/id/@extension", &["2"])]), ["d/id/@root", "d/id/@extension"]);
+        assert_eq!(
+            chosen(&[raw("d/id/@root", &["1"]), raw("d/id/@extension", &["2"])]),
+            ["d/id/@root", "d/id/@extension"]
+        );
     }
 
     #[test]

@@ -17,8 +17,33 @@ const CHARS_MAX: usize = 12;
 
 /// Words of URIs that say nothing of what is in them.
 const SAYS_NOTHING: [&str; 28] = [
-    "http", "https", "www", "urn", "schema", "schemas", "xsd", "xml", "org", "com", "net", "eu", "de", "uk", "names",
-    "specification", "std", "tech", "ns", "namespace", "namespaces", "standard", "data", "html", "info", "xmlns", "draft",
+    "http",
+    "https",
+    "www",
+    "urn",
+    "schema",
+    "schemas",
+    "xsd",
+    "xml",
+    "org",
+    "com",
+    "net",
+    "eu",
+    "de",
+    "uk",
+    "names",
+    "specification",
+    "std",
+    "tech",
+    "ns",
+    "namespace",
+    "namespaces",
+    "standard",
+    "data",
+    "html",
+    "info",
+    "xmlns",
+    "draft",
     "uncefact",
 ];
 
@@ -70,7 +95,11 @@ impl Prefixes {
             };
             paths.iter().any(|path| starts(path))
         };
-        self.0.iter().filter(|(_, prefix)| is_used(prefix)).map(|(uri, prefix)| (uri.as_str(), prefix.as_str())).collect()
+        self.0
+            .iter()
+            .filter(|(_, prefix)| is_used(prefix))
+            .map(|(uri, prefix)| (uri.as_str(), prefix.as_str()))
+            .collect()
     }
 }
 
@@ -132,6 +161,9 @@ mod tests {
         let used = [("u:a".to_owned(), "pa".to_owned()), ("u:b".to_owned(), "a".to_owned())];
         let prefixes = Prefixes::of(&used);
         assert_eq!(prefixes.used_by(["x/pa:b[@pa:c='a:b']"].into_iter()), [("u:a", "pa")]);
-        assert_eq!(prefixes.name(&Name { namespace: Some(XML_URI.to_owned()), local: "lang".to_owned() }), "xml:lang");
+        assert_eq!(
+            prefixes.name(&Name { namespace: Some(XML_URI.to_owned()), local: "lang".to_owned() }),
+            "xml:lang"
+        );
     }
 }

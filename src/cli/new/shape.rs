@@ -57,11 +57,6 @@ impl<'a> Texts<'a> {
     pub(super) fn count(&self) -> usize {
         self.filled.len() + self.blank
     }
-
-    /// Characters of the longest.
-    pub(super) fn longest_chars(&self) -> usize {
-        self.filled.iter().map(|text| text.chars().count()).max().unwrap_or(0)
-    }
 }
 
 /// White space as XML has it.
@@ -100,7 +95,8 @@ impl<'a> Shape<'a> {
             }
         }
         let children = names.into_iter().map(|name| {
-            let of = |element: &&'a TreeElement| element.children.iter().filter(|c| c.name == *name).collect();
+            let of =
+                |element: &&'a TreeElement| element.children.iter().filter(|c| c.name == *name).collect();
             Shape::of_groups(name, elements.iter().map(of).collect())
         });
         let children: Vec<Shape<'a>> = children.collect();
@@ -108,11 +104,6 @@ impl<'a> Shape<'a> {
         let mixed = !children.is_empty() && !texts.filled.is_empty();
         let nil = elements.iter().filter(|element| element.nil).count();
         Shape { name, groups, attributes, children, texts, mixed, nil }
-    }
-
-    /// All of them, in the order of the samples.
-    pub(super) fn elements(&self) -> impl Iterator<Item = &'a TreeElement> + '_ {
-        self.groups.iter().flatten().copied()
     }
 
     /// How many there are.
@@ -143,13 +134,11 @@ mod tests {
 
     #[test]
     fn a_shape_has_what_all_samples_have() {
-        let trees: Vec<Tree> = [
-            "<a x='1'><b>7</b><b> </b><c><d/></c></a>",
-            "<a><b>8</b><c>text</c><e>mixed <f/></e></a>",
-        ]
-        .iter()
-        .map(|text| Tree::read(text.as_bytes(), 1000, 10).unwrap())
-        .collect();
+        let trees: Vec<Tree> =
+            ["<a x='1'><b>7</b><b> </b><c><d/></c></a>", "<a><b>8</b><c>text</c><e>mixed <f/></e></a>"]
+                .iter()
+                .map(|text| Tree::read(text.as_bytes(), 1000, 10).unwrap())
+                .collect();
         let roots: Vec<&TreeElement> = trees.iter().map(|tree| &tree.root).collect();
         let shape = Shape::of_roots(&roots).unwrap();
         assert_eq!((shape.count(), shape.weight()), (2, 10));

@@ -249,7 +249,8 @@ impl TablePlan {
                 (format!("ON CONFLICT ({}) DO NOTHING", keys.join(", ")), Vec::new())
             }
             Dialect::Sqlite => {
-                let sets: Vec<String> = others.iter().map(|column| format!("{column} = excluded.{column}")).collect();
+                let sets: Vec<String> =
+                    others.iter().map(|column| format!("{column} = excluded.{column}")).collect();
                 (format!("ON CONFLICT ({}) DO UPDATE SET", keys.join(", ")), sets)
             }
         };
@@ -263,7 +264,8 @@ impl TablePlan {
     /// `INSERT`
     pub(super) fn insert(&self, dialect: Dialect) -> String {
         let names: Vec<String> = self.columns.iter().map(|column| dialect.name(&column.name)).collect();
-        let values: Vec<String> = self.columns.iter().map(|column| format!(":{}", column.parameter)).collect();
+        let values: Vec<String> =
+            self.columns.iter().map(|column| format!(":{}", column.parameter)).collect();
         format!(
             "INSERT INTO {} (\n    {})\nVALUES (\n    {})",
             dialect.name(&self.name),
@@ -275,8 +277,9 @@ impl TablePlan {
     /// `DELETE` of the event's rows.
     pub(super) fn delete(&self, dialect: Dialect) -> String {
         let of_event = self.columns.iter().filter(|column| column.of_event);
-        let terms: Vec<String> =
-            of_event.map(|column| format!("{} = :{}", dialect.name(&column.name), column.parameter)).collect();
+        let terms: Vec<String> = of_event
+            .map(|column| format!("{} = :{}", dialect.name(&column.name), column.parameter))
+            .collect();
         format!("DELETE FROM {} WHERE {}", dialect.name(&self.name), terms.join(" AND "))
     }
 
@@ -293,8 +296,12 @@ impl TablePlan {
                 format!("    {name:<width$} {}{null}", column.sql_type)
             })
             .collect();
-        let keys: Vec<String> =
-            self.columns.iter().filter(|column| column.is_key).map(|column| dialect.name(&column.name)).collect();
+        let keys: Vec<String> = self
+            .columns
+            .iter()
+            .filter(|column| column.is_key)
+            .map(|column| dialect.name(&column.name))
+            .collect();
         if !keys.is_empty() {
             lines.push(format!("    PRIMARY KEY ({})", keys.join(", ")));
         }

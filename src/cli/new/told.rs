@@ -22,8 +22,24 @@ const CHARS_MAX: usize = 48;
 
 /// Names of codes.
 const CODES: [&str; 18] = [
-    "cd", "code", "prtry", "tp", "type", "typecode", "subjectcode", "schemeid", "root", "domain", "name", "kind", "role",
-    "use", "qualifier", "qualf", "category", "classcode",
+    "cd",
+    "code",
+    "prtry",
+    "tp",
+    "type",
+    "typecode",
+    "subjectcode",
+    "schemeid",
+    "root",
+    "domain",
+    "name",
+    "kind",
+    "role",
+    "use",
+    "qualifier",
+    "qualf",
+    "category",
+    "classcode",
 ];
 
 /// A repeated element, taken apart.
@@ -87,16 +103,23 @@ fn is_code(local: &str) -> bool {
 
 /// A short word that no quotation mark is needed for.
 fn is_value(text: &str) -> bool {
-    text.len() <= CHARS_MAX && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b':'))
+    text.len() <= CHARS_MAX
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-' | b':'))
 }
 
 fn apart<'a>(shape: &Shape<'a>, place: Place<'a>) -> Option<Told<'a>> {
-    if place.path == "." || place.texts.len() != shape.count() || !place.texts.iter().all(|text| is_value(text)) {
+    if place.path == "."
+        || place.texts.len() != shape.count()
+        || !place.texts.iter().all(|text| is_value(text))
+    {
         return None;
     }
     let mut texts = place.texts.iter().copied();
-    let groups: Vec<Vec<(&str, &TreeElement)>> =
-        shape.groups.iter().map(|group| texts.by_ref().zip(group.iter().copied()).take(group.len()).collect()).collect();
+    let groups: Vec<Vec<(&str, &TreeElement)>> = shape
+        .groups
+        .iter()
+        .map(|group| texts.by_ref().zip(group.iter().copied()).take(group.len()).collect())
+        .collect();
     let mut values: Vec<&str> = Vec::new();
     for group in &groups {
         for (index, (value, _)) in group.iter().enumerate() {
@@ -143,7 +166,11 @@ mod tests {
         assert_eq!(by(&format!("<a>{}{}</a>", bal("OPBD"), bal("OPBD"))), None, "the same twice");
         assert_eq!(by("<a><id root='1.2' e='x'/><id root='1.3' e='y'/></a>").as_deref(), Some("@root"));
         assert_eq!(by("<a><t root='1.2'/><t root='1.3'/></a>"), None, "there is nothing but the code");
-        assert_eq!(by("<a><n><code>a b</code><x>1</x></n><n><code>c</code><x>1</x></n></a>"), None, "no word");
+        assert_eq!(
+            by("<a><n><code>a b</code><x>1</x></n><n><code>c</code><x>1</x></n></a>"),
+            None,
+            "no word"
+        );
         assert_eq!(by("<a><line><sku>A</sku><x>1</x></line><line><sku>B</sku><x>1</x></line></a>"), None);
         assert_eq!(by("<a><n><code>a</code><x/><x/></n><n><code>c</code></n></a>"), None, "a list inside");
     }

@@ -39,10 +39,16 @@ pub(super) fn job(draft: &Draft, plans: &[TablePlan], frame: &Frame, prefixes: &
     let names: Vec<String> = frame.samples.iter().map(|name| one_line(name)).collect();
     out.line(&format!("# A first job file, made by `tidegate new` from {}.", listed(&names)));
     out.line("# It says what these samples have: read every line, take away what you do not need, then run");
-    out.line(&format!("# `tidegate check {} --sample FILE...`, which shows what becomes of a document.", "JOB"));
+    out.line(&format!(
+        "# `tidegate check {} --sample FILE...`, which shows what becomes of a document.",
+        "JOB"
+    ));
     out.line("");
     out.line("[job]");
-    out.noted(&format!("name = {}", quoted(&frame.job)), "names the ledger's rows and the progress topic: not to be changed later");
+    out.noted(
+        &format!("name = {}", quoted(&frame.job)),
+        "names the ledger's rows and the progress topic: not to be changed later",
+    );
     out.noted("key_groups = 16", "fixed for the job's life; at least as many as workers will ever run");
     out.line("");
     source(&mut out, draft);
@@ -56,19 +62,27 @@ pub(super) fn job(draft: &Draft, plans: &[TablePlan], frame: &Frame, prefixes: &
 
 fn source(out: &mut Out, draft: &Draft) {
     out.line("[source]");
-    out.noted("bootstrap_servers = \"${TIDEGATE_KAFKA:127.0.0.1:9092}\"", "the brokers: TIDEGATE_KAFKA, else this one");
-    out.noted(&format!("topics = [{}]", quoted(&draft.table)), "where the documents are read: put your topic's name here");
+    out.noted(
+        "bootstrap_servers = \"${TIDEGATE_KAFKA:127.0.0.1:9092}\"",
+        "the brokers: TIDEGATE_KAFKA, else this one",
+    );
+    out.noted(
+        &format!("topics = [{}]", quoted(&draft.table)),
+        "where the documents are read: put your topic's name here",
+    );
     out.line("");
 }
 
 fn event(out: &mut Out, draft: &Draft, prefixes: &Prefixes) {
     let lists = draft.lists.iter();
     let paths = draft.fields.iter().map(|field| field.path.as_str());
-    let in_rows = lists.flat_map(|list| list.fields.iter().map(|f| f.path.as_str()).chain([list.each.as_str()]));
+    let in_rows =
+        lists.flat_map(|list| list.fields.iter().map(|f| f.path.as_str()).chain([list.each.as_str()]));
     let used = prefixes.used_by(paths.chain(in_rows).chain([draft.each.as_str()]));
     out.line("[event]");
     if !used.is_empty() {
-        let pairs: Vec<String> = used.iter().map(|(uri, prefix)| format!("{prefix} = {}", quoted(uri))).collect();
+        let pairs: Vec<String> =
+            used.iter().map(|(uri, prefix)| format!("{prefix} = {}", quoted(uri))).collect();
         out.line("# Names match by these URIs: documents may use any prefixes.");
         let joined = format!("namespaces = {{ {} }}", pairs.join(", "));
         out.line(&joined);
@@ -80,7 +94,10 @@ fn event(out: &mut Out, draft: &Draft, prefixes: &Prefixes) {
     out.noted(&format!("each = {}", quoted(&draft.each)), note);
     match draft.key.fields.is_empty() {
         true => {
-            out.line(&format!("# The ordering key is the Kafka record key: {}. Better: key = [\"PATH\"],", draft.key.note));
+            out.line(&format!(
+                "# The ordering key is the Kafka record key: {}. Better: key = [\"PATH\"],",
+                draft.key.note
+            ));
             out.line("# of what must stay in order.");
         }
         false => {
@@ -109,7 +126,10 @@ fn rows(out: &mut Out, draft: &Draft, index: usize, list: &ListDraft) {
     let header = way.join(".lists.");
     out.line(&format!("[event.lists.{header}]"));
     let most = if list.most == 1 { "once".to_owned() } else { format!("up to {} times", list.most) };
-    out.noted(&format!("each = {}", quoted(&list.each)), &format!("there {most} side by side in the samples: a row each"));
+    out.noted(
+        &format!("each = {}", quoted(&list.each)),
+        &format!("there {most} side by side in the samples: a row each"),
+    );
     if !list.fields.is_empty() {
         out.line("");
         out.line(&format!("[event.lists.{header}.fields]"));
@@ -180,7 +200,10 @@ fn database(out: &mut Out, draft: &Draft, plans: &[TablePlan], frame: &Frame) {
         if plan.is_usable() && plan.has_event() {
             step(out, Some(&list.name), &plan.insert(dialect));
         } else if plan.is_there {
-            out.line(&format!("# {} does not say whose its rows are: nothing is stored there.", one_line(&plan.name)));
+            out.line(&format!(
+                "# {} does not say whose its rows are: nothing is stored there.",
+                one_line(&plan.name)
+            ));
             out.line("");
         }
     }
@@ -194,7 +217,11 @@ fn unmatched(out: &mut Out, plan: &TablePlan) {
     }
     if !plan.without_field.is_empty() {
         let names: Vec<String> = plan.without_field.iter().map(|name| one_line(name)).collect();
-        out.line(&format!("# These columns of {} must have a value and get none: {}", one_line(&plan.name), names.join(", ")));
+        out.line(&format!(
+            "# These columns of {} must have a value and get none: {}",
+            one_line(&plan.name),
+            names.join(", ")
+        ));
     }
 }
 
@@ -209,9 +236,15 @@ fn step(out: &mut Out, for_each: Option<&str>, statement: &str) {
 
 fn output(out: &mut Out, draft: &Draft) {
     out.line("[output]");
-    out.noted(&format!("topic = {}", quoted(&format!("{}.stored", draft.table))), "leave [output] out: the job only stores");
+    out.noted(
+        &format!("topic = {}", quoted(&format!("{}.stored", draft.table))),
+        "leave [output] out: the job only stores",
+    );
     match draft.is_batch {
-        true => out.noted("document = \"element\"", "the event's element alone; \"input\": the whole document, once per event"),
+        true => out.noted(
+            "document = \"element\"",
+            "the event's element alone; \"input\": the whole document, once per event",
+        ),
         false => out.noted("document = \"input\"", "the document as it came, byte for byte"),
     }
     out.line("");
@@ -246,7 +279,8 @@ fn limits(out: &mut Out, frame: &Frame) {
 
 /// The schema: of the tables that are not there; none, where all are.
 pub(super) fn schema(plans: &[TablePlan], frame: &Frame) -> Option<String> {
-    let made: Vec<&TablePlan> = plans.iter().filter(|plan| !plan.is_there && !plan.columns.is_empty()).collect();
+    let made: Vec<&TablePlan> =
+        plans.iter().filter(|plan| !plan.is_there && !plan.columns.is_empty()).collect();
     if made.is_empty() {
         return None;
     }
@@ -333,7 +367,11 @@ mod tests {
     #[test]
     fn whatever_a_text_holds_it_is_one_value() {
         for text in ["a\"b\\c", "${HOME}", "tab\tline\nend", "\u{7f}", "$${x}", "emoji \u{1f600}"] {
-            let toml = format!("a = {}\nb = \"\"\"\n{}\"\"\"", quoted(text), multi_line("SELECT \"a\"\"b\"\"\" \\ ${x}"));
+            let toml = format!(
+                "a = {}\nb = \"\"\"\n{}\"\"\"",
+                quoted(text),
+                multi_line("SELECT \"a\"\"b\"\"\" \\ ${x}")
+            );
             let table: toml::Table = toml.parse().unwrap();
             assert_eq!(table["a"].as_str().unwrap(), text.replace("${", "$${"));
             assert_eq!(table["b"].as_str().unwrap(), "SELECT \"a\"\"b\"\"\" \\ $${x}");

@@ -12,6 +12,7 @@ use super::value::{Kind, bind, read};
 use super::{Server, store};
 use crate::database::error::transaction_lost;
 use crate::database::ledger::{self, Dialect, Engine, Point};
+use crate::database::schema::{self, Table};
 use crate::database::steps::{Steps, column_faults};
 use crate::database::{
     Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
@@ -102,6 +103,10 @@ impl MySqlSession {
 impl Session for MySqlSession {
     fn begin(&mut self) -> Pending<'_, ()> {
         Box::pin(self.run("START TRANSACTION"))
+    }
+
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.run("START TRANSACTION READ ONLY"))
     }
 
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
@@ -206,6 +211,10 @@ impl Session for MySqlSession {
             }
             Ok(findings)
         })
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
+        Box::pin(schema::tables(self))
     }
 }
 
