@@ -52,8 +52,6 @@ mod marks;
 
 mod field;
 
-mod types;
-
 mod json;
 
 mod fault;

@@ -12,6 +12,8 @@ const MIB: u64 = 1 << 20;
 const DOCUMENT_BYTES: RangeInclusive<u64> = 1024..=1024 * MIB;
 const IN_FLIGHT_BYTES: RangeInclusive<u64> = MIB..=1024 * 1024 * MIB;
 const PARKED_KEYS: RangeInclusive<u64> = 1..=100_000_000;
+/// An event's place in its record is kept as 32 bits; more than a million have no room in the time of one transaction.
+const EVENTS_PER_RECORD: RangeInclusive<u64> = 1..=1_000_000;
 const DOCUMENT_DEPTH: RangeInclusive<u64> = 1..=10_000;
 
 pub(super) fn read_outage(checker: &mut Checker<'_>, root: &mut Section<'_>) -> Option<OutageSpec> {
@@ -37,6 +39,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         let at = section.get("in_flight_bytes").map_or(section.at, |entry| entry.at());
         checker.error(at, &section.key_of("in_flight_bytes"), message, None);
     }
+    let events = section.integer_or(checker, "events_per_record", &EVENTS_PER_RECORD, 100_000);
     let silence = peer_silence(checker, &mut section);
     let parked_keys = section.integer_or(checker, "parked_keys", &PARKED_KEYS, 1_000_000);
     section.finish(checker);
@@ -45,6 +48,7 @@ pub(super) fn read_limits(checker: &mut Checker<'_>, root: &mut Section<'_>) -> 
         in_flight_bytes: whole(in_flight?)?,
         document_bytes: whole(document?)?,
         document_depth: whole(depth?)?,
+        events_per_record: whole(events?)?,
         peer_silence_s: silence?,
         parked_keys: whole(parked_keys?)?,
     })
