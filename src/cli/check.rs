@@ -1,16 +1,18 @@
 //! `check`: everything wrong with a job file; without `--offline` also with the topics and tables that it meets.
 //!
-//! In:        a job file     Out: one line per finding; nothing is changed anywhere
+//! In:        a job file, and perhaps samples     Out: one line per finding, then what becomes of each sample; nothing is
+//!            changed anywhere
 //! Fails:     with the exit code of the worst finding: 78, or 69 where a server did not answer
 
 use super::args::CheckArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
-use super::{exit, load};
+use super::{exit, load, sample};
 use crate::database::{DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade};
 use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long a server has to answer.
@@ -25,9 +27,10 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         }
     };
     let label = args.job.display();
+    let settings = checked.settings.clone();
     if args.offline {
         line(&format!("{label}: the job file is right (asked neither Kafka nor the database)"));
-        return exit::OK;
+        return sample::show(args, &Arc::new(checked.spec), &settings, None);
     }
     let job = match worlds::open(checked) {
         Ok(job) => job,
@@ -42,7 +45,11 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         Ok(runtime) => runtime.block_on(database(&job, &mut report)),
         Err(error) => report.wrong(format!("cannot start the tokio runtime: {error}"), exit::INTERNAL),
     }
-    report.finish(&label.to_string())
+    let code = report.finish(&label.to_string());
+    if code != exit::OK && !args.sample.is_empty() {
+        error_line("The samples are shown once this is right, or with --offline.");
+    }
+    if code == exit::OK { sample::show(args, &job.spec, &settings, Some(&job)) } else { code }
 }
 
 /// What was found.

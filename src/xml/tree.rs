@@ -74,6 +74,14 @@ impl Tree {
     }
 }
 
+/// A document's text, decoded and without its byte-order mark; as good as it goes where it is none.
+pub fn document_text(document: &[u8]) -> String {
+    match document::open(document, usize::MAX) {
+        Ok(opened) => opened.text().text.to_owned(),
+        Err(_) => String::from_utf8_lossy(document).into_owned(),
+    }
+}
+
 /// A tree on its way.
 #[derive(Debug, Default)]
 struct Grower {
