@@ -17,6 +17,12 @@ mod declaration;
 
 mod chars;
 
+mod cursor;
+
+mod prolog;
+
+mod doctype;
+
 mod walk;
 
 mod element;
@@ -72,6 +78,9 @@ pub use tree::{Tree, TreeElement, document_text};
 
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};
+
+mod template;
+pub use template::{Shown, Template, TemplateError, well_formed};
 
 #[cfg(test)]
 mod tests;

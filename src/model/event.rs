@@ -75,7 +75,7 @@ pub struct Reason {
 pub enum ReasonCode {
     /// The record has no value (a tombstone).
     NoValue,
-    /// Not well-formed XML, or a declaration that is refused.
+    /// Not well-formed XML, or XML that is not 1.0.
     NotWellFormed,
     /// Bytes that are not in the encoding they claim, or an encoding that is not supported.
     Encoding,
@@ -107,6 +107,8 @@ pub enum ReasonCode {
     KillsTheProcess,
     /// The value that names an output's topic is NULL or none of the topics that are allowed.
     OutputTopic,
+    /// A document type definition that the job refuses, or content that only something outside the document has.
+    Doctype,
 }
 
 impl ReasonCode {
@@ -130,6 +132,7 @@ impl ReasonCode {
             ReasonCode::UnknownTopic => "unknown_topic",
             ReasonCode::KillsTheProcess => "kills_the_process",
             ReasonCode::OutputTopic => "output_topic",
+            ReasonCode::Doctype => "doctype",
         }
     }
 }

@@ -11,6 +11,8 @@ pub struct ElementSpan {
     pub end: u32,
     /// The namespaces that are in scope around it and not declared by itself: prefix (empty for the default one) and URI.
     pub declare: Vec<(String, String)>,
+    /// Whether the document type gives it something, an entity or an attribute by default: alone it would mean something else.
+    pub depends: bool,
 }
 
 /// The place of one edit, found while the document was read, so that writing is only splicing. Offsets are bytes of the

@@ -28,7 +28,7 @@ use super::plan::Plan;
 use super::run::{Runs, World};
 use super::seek::{Seek, SeekBuffers};
 use super::walk::{Buffers, Walk};
-use crate::job::{EventSpec, LimitsSpec, NoMatch, OutputSpec};
+use crate::job::{Doctype, EventSpec, LimitsSpec, NoMatch, OutputSpec};
 use crate::model::{Reading, Reason, ReasonCode, Record};
 use bytes::Bytes;
 
@@ -39,6 +39,7 @@ const SPEND_FACTOR: usize = 16;
 #[derive(Debug)]
 pub struct Decoder {
     plan: Plan,
+    doctype: Doctype,
     limits: LimitsSpec,
     no_match: NoMatch,
     buffers: Buffers,
@@ -72,7 +73,8 @@ impl Decoder {
         let plan = Plan::new(event, outputs)?;
         let (found, runs) = (Found::new(&plan), Runs::new(&plan));
         let (buffers, seek) = (Buffers::default(), SeekBuffers::default());
-        Ok(Decoder { plan, limits, no_match: event.no_match, buffers, seek, found, runs })
+        let (doctype, no_match) = (event.doctype, event.no_match);
+        Ok(Decoder { plan, doctype, limits, no_match, buffers, seek, found, runs })
     }
 
     /// Reads one record's document: its events in document order, or for each of them the reason why it is none. Empty: the
@@ -94,11 +96,11 @@ impl Decoder {
         }
         let walk = Walk {
             namespaces: &self.plan.names.namespaces,
+            doctype: self.doctype,
             depth_max: self.limits.document_depth,
             document: text,
             buffers: &mut self.buffers,
             finder: Seek::new(&self.plan, text.text, &mut self.seek, &mut self.found),
-            root_seen: false,
         };
         walk.run().map_err(|fault| fault.into_reason(text.text))?;
         self.runs.clear();

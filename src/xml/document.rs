@@ -28,6 +28,10 @@ pub(super) struct Text<'a> {
     pub(super) text: &'a str,
     /// Bytes of the document in front of `text`: the byte-order mark, or none.
     pub(super) base_bytes: usize,
+    /// Bytes of the XML declaration at the start of `text`.
+    pub(super) declaration_bytes: usize,
+    /// Whether it declares that nothing outside changes its content.
+    pub(super) standalone: bool,
 }
 
 /// A document that may be tokenised.
@@ -36,11 +40,18 @@ pub(super) struct Opened<'a> {
     /// Borrowed where the document is UTF-8.
     text: Cow<'a, str>,
     base_bytes: usize,
+    declaration_bytes: usize,
+    standalone: bool,
 }
 
 impl Opened<'_> {
     pub(super) fn text(&self) -> Text<'_> {
-        Text { text: &self.text, base_bytes: self.base_bytes }
+        Text {
+            text: &self.text,
+            base_bytes: self.base_bytes,
+            declaration_bytes: self.declaration_bytes,
+            standalone: self.standalone,
+        }
     }
 }
 
@@ -83,17 +94,22 @@ pub(super) fn open(document: &[u8], document_bytes_max: usize) -> Result<Opened<
         );
         return Err(Reason { code: ReasonCode::Limit, detail });
     }
-    let (encoding, base_bytes) = detect(document).map_err(|fault| fault.into_reason(""))?;
+    let (encoding, base_bytes) = detect(document).map_err(|fault| fault.into_reason(&readable(document)))?;
     let body = document.get(base_bytes..).unwrap_or_default();
     let text = encoding.decode(body).map_err(|malformed| unreadable(encoding, &malformed))?;
-    if let Encoding::Utf16(_) = encoding {
-        // Only now can its declaration be read.
-        let declared = declaration::read(text.as_bytes());
-        let agreed = declared.and_then(|declared| settle(start_of(document).0, declared));
-        agreed.map_err(|fault| fault.into_reason(&text))?;
-    }
-    check(&text).map_err(|fault| fault.into_reason(&text))?;
-    Ok(Opened { text, base_bytes })
+    // For UTF-16 it could not be read before.
+    let declared = declaration::read(text.as_bytes());
+    let agreed = declared.and_then(|declared| settle(start_of(document).0, declared).map(|_| declared));
+    let declared = agreed.and_then(|declared| check(&text).map(|()| declared));
+    let Declaration { len: declaration_bytes, standalone, .. } =
+        declared.map_err(|fault| fault.into_reason(&text))?;
+    Ok(Opened { base_bytes, declaration_bytes, standalone, text })
+}
+
+/// The text up to the first byte that is not UTF-8, for telling a place in the declaration.
+fn readable(document: &[u8]) -> Cow<'_, str> {
+    let body = document.get(start_of(document).1..).unwrap_or_default();
+    Encoding::Utf8.decode(body).unwrap_or_else(|malformed| malformed.before)
 }
 
 /// The document's encoding and the bytes of its mark. A declaration in UTF-16 is not looked at.

@@ -25,6 +25,16 @@ impl Fault {
         Fault::new(ReasonCode::NotWellFormed, at, detail)
     }
 
+    /// The same fault, told of another place: that of a reference, where it is in what the reference stands for.
+    pub(super) fn moved_to(self, at: usize) -> Fault {
+        Fault { at, ..self }
+    }
+
+    /// The same fault in a text that has so many bytes more in front.
+    pub(super) fn moved_by(self, bytes: usize) -> Fault {
+        Fault { at: self.at.saturating_add(bytes), ..self }
+    }
+
     /// The reason for people and headers; `text` is what the offset counts in.
     pub(super) fn into_reason(self, text: &str) -> Reason {
         let place = Place::of(text, self.at);

@@ -9,10 +9,8 @@
 //! Places are byte offsets in the document's text: without its byte-order mark, decoded to UTF-8.
 
 use super::fault::Fault;
-use super::reference::is_plain_attribute;
 use super::scope::{NamespaceId, Resolved, Scope};
-use super::tag::{Attribute, QName, slice};
-use super::value::value;
+use super::tag::{Attribute, Origin, QName, Texts, slice};
 use std::ops::Range;
 
 /// Hears of everything that a document has.
@@ -26,6 +24,10 @@ pub(super) trait Finder {
     /// Text that stands nowhere in the document as it is: what a reference means. Its line ends stay.
     fn expanded(&mut self, text: &str);
 
+    /// What follows is the replacement of an entity that the document declares, or an attribute's value with such a
+    /// reference in it: what is copied out of the document from around this place would not mean the same elsewhere.
+    fn entity(&mut self, _at: usize) {}
+
     /// The innermost element ends: `tag` is its end tag, or the `/>` of its empty tag.
     fn close(&mut self, tag: Range<usize>);
 }
@@ -33,14 +35,14 @@ pub(super) trait Finder {
 /// A start tag or an empty tag.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Element<'a> {
-    pub(super) text: &'a str,
-    /// The whole tag, from `<` to behind `>`.
+    pub(super) texts: Texts<'a>,
+    /// The whole tag, from `<` to behind `>`; inside an entity's replacement the reference's `&`, twice.
     pub(super) start: usize,
     pub(super) end: usize,
+    /// Whether it stands in the document, not in what an entity stands for: nothing can be written at it then.
+    pub(super) in_document: bool,
     /// Whether it is `<name/>`.
     pub(super) empty: bool,
-    /// Whether it stands in an entity's text: then its places are those of the reference.
-    pub(super) expanded: bool,
     pub(super) name: &'a QName,
     pub(super) namespace: Resolved,
     pub(super) attributes: &'a [Attribute],
@@ -53,12 +55,18 @@ pub(super) struct Element<'a> {
 impl<'a> Element<'a> {
     /// The tag's prefix, empty without one.
     pub(super) fn prefix(&self) -> &'a str {
-        slice(self.text, &self.name.prefix)
+        slice(self.texts.tag, &self.name.prefix)
     }
 
     /// The name behind the prefix.
     pub(super) fn local(&self) -> &'a str {
-        slice(self.text, &self.name.local)
+        slice(self.texts.tag, &self.name.local)
+    }
+
+    /// The name as it is written.
+    #[cfg(test)]
+    pub(super) fn written(&self) -> &'a str {
+        slice(self.texts.tag, &self.name.whole())
     }
 
     /// Where its content begins: behind the tag; of an empty tag its `/`.
@@ -66,43 +74,50 @@ impl<'a> Element<'a> {
         if self.empty { self.end.saturating_sub("/>".len()) } else { self.end }
     }
 
-    /// Namespace and local name of every attribute, declarations among them, in the order of the tag.
+    /// Namespace and local name of every attribute, declarations among them: first those of the tag in its order, then those
+    /// that are there by default.
     pub(super) fn attributes(&self) -> impl Iterator<Item = (NamespaceId, &'a str)> {
-        let (text, resolved) = (self.text, self.resolved);
+        let texts = self.texts;
         self.attributes
             .iter()
-            .zip(resolved)
-            .map(move |(attribute, resolved)| (resolved.id, slice(text, &attribute.name.local)))
+            .zip(self.resolved)
+            .map(move |(attribute, resolved)| (resolved.id, texts.local(attribute)))
     }
 
     /// URI, prefix and local name of an attribute; no namespace and no prefix are empty.
     pub(super) fn attribute_name(&self, index: usize) -> Option<(&'a str, &'a str, &'a str)> {
         let (attribute, resolved) = (self.attributes.get(index)?, self.resolved.get(index)?);
-        let (prefix, local) =
-            (slice(self.text, &attribute.name.prefix), slice(self.text, &attribute.name.local));
-        Some((self.scope.uri(*resolved), prefix, local))
+        Some((self.scope.uri(*resolved), self.texts.prefix(attribute), self.texts.local(attribute)))
     }
 
-    /// Where the attribute stands: from its name to behind its closing quote. `None`: not in the tag.
+    /// An attribute's name as it is written.
+    #[cfg(test)]
+    pub(super) fn attribute(&self, index: usize) -> &'a str {
+        self.attributes.get(index).map_or("", |attribute| self.texts.written(attribute))
+    }
+
+    /// Whether it has attributes that its tag lacks, by default.
+    pub(super) fn has_defaults(&self) -> bool {
+        // They stand behind the tag's own.
+        self.attributes.last().is_some_and(|last| last.origin == Origin::Default)
+    }
+
+    /// Where the attribute stands: from its name to behind its closing quote. `None`: not in the document.
     pub(super) fn attribute_place(&self, index: usize) -> Option<Range<usize>> {
-        let attribute = self.attributes.get(index)?;
+        let is_written = |attribute: &&Attribute| self.in_document && attribute.origin == Origin::Tag;
+        let attribute = self.attributes.get(index).filter(is_written)?;
         Some(attribute.name.prefix.start..attribute.value.end.saturating_add(1))
     }
 
-    /// Where an attribute's value stands, if it stands for itself there.
+    /// Where an attribute's value stands in the document, if it stands for itself there.
     pub(super) fn plain(&self, index: usize) -> Option<Range<usize>> {
-        let value = &self.attributes.get(index)?.value;
-        is_plain_attribute(slice(self.text, value)).then(|| value.clone())
+        let attribute = self.attributes.get(index)?;
+        let is_plain = self.in_document && attribute.origin == Origin::Tag && attribute.read.is_none();
+        is_plain.then(|| attribute.value.clone())
     }
 
-    /// An attribute's value, references resolved and normalised; `buffer` is used where it does not stand for itself.
-    pub(super) fn value<'b>(&self, index: usize, buffer: &'b mut String) -> Result<&'b str, Fault>
-    where
-        'a: 'b,
-    {
-        match self.attributes.get(index) {
-            Some(attribute) => value(self.text, attribute, buffer),
-            None => Ok(""),
-        }
+    /// An attribute's value, references resolved and normalised.
+    pub(super) fn value(&self, index: usize) -> &'a str {
+        self.attributes.get(index).map_or("", |attribute| self.texts.value(attribute))
     }
 }

@@ -110,6 +110,8 @@ pub(super) struct Found {
     /// Per element of the events' node its innermost declaration.
     pub(super) scopes: Vec<Option<u32>>,
     pub(super) declared: Vec<Declared>,
+    /// Where the document type gives something: entities and defaults. In order; noted where an element is sent alone.
+    pub(super) foreign: Vec<u32>,
 }
 
 impl Found {
@@ -141,6 +143,7 @@ impl Found {
         self.naming_numbers.shrink_to(KEPT);
         empty(&mut self.scopes);
         empty(&mut self.declared);
+        empty(&mut self.foreign);
     }
 
     pub(super) fn element(&self, node: NodeIndex, index: ElementIndex) -> Option<&Instance> {

@@ -284,10 +284,6 @@ impl<'a> Judge<'a> {
         let missing =
             || Verdict::Nowhere(Reason { code: ReasonCode::Unwritable, detail: "no element".to_owned() });
         let instance = found.element(at.node, at.element).ok_or_else(missing)?;
-        if instance.flags.expanded {
-            let detail = "the event's element stands in an entity, so it cannot be sent alone".to_owned();
-            return Err(Verdict::At(ReasonCode::Unwritable, wide(instance.start), detail));
-        }
         let mut declare: Vec<(String, String)> = Vec::new();
         let mut next = found.scopes.get(wide(at.element)).copied().flatten();
         while let Some(declared) = next.and_then(|number| found.declared.get(wide(number))) {
@@ -305,7 +301,10 @@ impl<'a> Judge<'a> {
         );
         declare.retain(|(prefix, uri)| !uri.is_empty() && !own.contains(&prefix.as_str()));
         declare.reverse();
-        Ok(ElementSpan { start: instance.start, end: instance.end, declare })
+        let foreign = found.foreign.partition_point(|at| *at < instance.start);
+        let inside = found.foreign.get(foreign).is_some_and(|at| *at < instance.end);
+        let depends = inside || instance.flags.expanded;
+        Ok(ElementSpan { start: instance.start, end: instance.end, declare, depends })
     }
 }
 

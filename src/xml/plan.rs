@@ -223,7 +223,13 @@ impl Plan {
         let from = match &field.source {
             FieldSource::Path(path) => match field.of_type {
                 FieldType::Json => From::All(self.path(node, path, true)?),
-                FieldType::Xml => From::Source(self.path(node, path, false)?),
+                FieldType::Xml => {
+                    let path = self.path(node, path, false)?;
+                    for branch in &path.branches {
+                        self.names.node_mut(branch.at.node).ok_or(XmlSetupError::Internal)?.nil = true;
+                    }
+                    From::Source(path)
+                }
                 _ => From::Path(self.path(node, path, true)?),
             },
             FieldSource::List(of) => {

@@ -3,7 +3,7 @@
 //! In:        the pass's elements and texts, a [`Plan`]     Out: [`Found`]
 //! Holds:     one frame per open element that is on a path; of the others only how many are open
 //! Order:     document order
-//! Fails:     an attribute whose value cannot be read
+//! Fails:     never
 //! Not here:  well-formedness (see `walk`), which elements a path means (see `run`), names that edits write (see `naming`)
 
 use super::fault::Fault;
@@ -32,7 +32,6 @@ pub(super) struct SeekBuffers {
     frames: Vec<Frame>,
     /// The texts of open elements, so far.
     pieces: Vec<TextRange>,
-    value: String,
     /// The declarations in scope that [`Found::declared`] has, the outermost first.
     declared: Vec<(u64, u32)>,
 }
@@ -44,8 +43,6 @@ impl SeekBuffers {
         self.frames.shrink_to(KEPT);
         self.pieces.clear();
         self.pieces.shrink_to(KEPT);
-        self.value.clear();
-        self.value.shrink_to(KEPT);
         self.declared.clear();
     }
 }
@@ -101,14 +98,14 @@ impl<'a> Seek<'a> {
     }
 
     /// Notes the attributes that paths read, and whether the element is nil.
-    fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Result<Nil, Fault> {
+    fn attributes(&mut self, node: &Node, index: ElementIndex, element: &Element<'_>) -> Nil {
         let mut nil = Nil::No;
-        if !node.text && node.attributes.is_empty() {
-            return Ok(nil);
+        if !node.text && !node.nil && node.attributes.is_empty() {
+            return nil;
         }
         for (at, (namespace, local)) in element.attributes().enumerate() {
             if namespace == NamespaceId::XSI && local == "nil" {
-                nil = match scope::nil(element.value(at, &mut self.buffers.value)?) {
+                nil = match scope::nil(element.value(at)) {
                     Some(true) => Nil::Yes,
                     Some(false) => Nil::No,
                     None => Nil::Unclear,
@@ -119,7 +116,7 @@ impl<'a> Seek<'a> {
                 Some(place) => in_document(&place),
                 None => {
                     let start = small(self.found.arena.len());
-                    self.found.arena.push_str(element.value(at, &mut self.buffers.value)?);
+                    self.found.arena.push_str(element.value(at));
                     TextRange { start, end: small(self.found.arena.len()), arena: true }
                 }
             };
@@ -130,7 +127,7 @@ impl<'a> Seek<'a> {
                 all.push(here);
             }
         }
-        Ok(nil)
+        nil
     }
 
     /// Puts the pieces of the innermost element's text together.
@@ -183,6 +180,9 @@ impl Seek<'_> {
 
 impl Finder for Seek<'_> {
     fn open(&mut self, element: &Element<'_>) -> Result<(), Fault> {
+        if self.plan.takes_element && element.has_defaults() {
+            self.found.foreign.push(small(element.start));
+        }
         if self.beside > 0 {
             self.beside = self.beside.saturating_add(1);
             return Ok(());
@@ -194,7 +194,7 @@ impl Finder for Seek<'_> {
         };
         let Some(node) = plan.names.node(at) else { return Ok(()) };
         let index = self.found.elements.get(at).map_or(0, |elements| small(elements.len()));
-        let nil = self.attributes(node, index, element)?;
+        let nil = self.attributes(node, index, element);
         if !node.written.is_empty() {
             naming::note(at, node, element, self.found);
         }
@@ -202,7 +202,7 @@ impl Finder for Seek<'_> {
             naming::note_scope(element, &mut self.buffers.declared, self.found);
         }
         let (start, inner_start) = (small(element.start), small(element.inner_start()));
-        let flags = Flags { nil, empty_tag: element.empty, children: false, expanded: element.expanded };
+        let flags = Flags { nil, empty_tag: element.empty, children: false, expanded: !element.in_document };
         let instance = Instance { parent, start, inner_start, flags, ..Instance::default() };
         if let Some(elements) = self.found.elements.get_mut(at) {
             elements.push(instance);
@@ -227,6 +227,12 @@ impl Finder for Seek<'_> {
     fn expanded(&mut self, text: &str) {
         if self.takes_text() && !text.is_empty() {
             self.arena_piece(|arena| arena.push_str(text));
+        }
+    }
+
+    fn entity(&mut self, at: usize) {
+        if self.plan.takes_element {
+            self.found.foreign.push(small(at));
         }
     }
 

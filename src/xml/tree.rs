@@ -13,7 +13,7 @@ use super::finder::{Element, Finder};
 use super::reference;
 use super::scope::{self, Namespaces, XMLNS_URI, XSI_URI};
 use super::walk::{Buffers, Walk};
-use crate::job::Name;
+use crate::job::{Doctype, Name};
 use crate::model::Reason;
 use std::ops::Range;
 
@@ -61,11 +61,11 @@ impl Tree {
             (Namespaces::new(), Buffers::default(), Grower::default());
         let walk = Walk {
             namespaces: &namespaces,
+            doctype: Doctype::Read,
             depth_max,
             document: text,
             buffers: &mut buffers,
             finder: &mut grower,
-            root_seen: false,
         };
         walk.run().map_err(|fault| fault.into_reason(text.text))?;
         let Grower { root, prefixes, .. } = grower;
@@ -88,7 +88,6 @@ struct Grower {
     open: Vec<TreeElement>,
     root: Option<TreeElement>,
     prefixes: Vec<(String, String)>,
-    value: String,
 }
 
 impl Grower {
@@ -110,12 +109,9 @@ impl Finder for &mut Grower {
             if uri == XMLNS_URI {
                 continue;
             }
-            let mut buffer = std::mem::take(&mut self.value);
-            let value = element.value(index, &mut buffer).map(str::to_owned);
-            self.value = buffer;
-            let value = value?;
-            nil |= uri == XSI_URI && local == "nil" && scope::nil(&value) == Some(true);
-            attributes.push((self.name(uri, prefix, local), value));
+            let value = element.value(index);
+            nil |= uri == XSI_URI && local == "nil" && scope::nil(value) == Some(true);
+            attributes.push((self.name(uri, prefix, local), value.to_owned()));
         }
         self.open.push(TreeElement { name, attributes, children: Vec::new(), text: String::new(), nil });
         Ok(())

@@ -76,13 +76,13 @@ pub(in crate::xml) fn apply(document: &[u8], edits: &[TextEdit]) -> Result<Vec<u
         // A shift between two character sets stays in front of what is put in, and goes with what is taken out.
         let start = if first.range.start == last.range.end { start.end } else { start.start };
         let before = body.get(copied..start).ok_or(mismatch("two edits overlap"))?;
-        out.extend_from_slice(before);
+        append(encoding, before, &mut out);
         let text = expressible(encoding, group)?;
         let state = places.state(start);
         encode(encoding, &text, state, &mut out);
         copied = end.end;
     }
-    out.extend_from_slice(body.get(copied..).unwrap_or_default());
+    append(encoding, body.get(copied..).unwrap_or_default(), &mut out);
     verify(encoding, body, &ordered, out.get(mark_bytes..).unwrap_or_default())?;
     Ok(out)
 }
@@ -116,14 +116,23 @@ const TO_ASCII: &[u8] = b"\x1b(B";
 
 /// Appends text, between shifts out of the state that the bytes are in and back.
 fn encode(encoding: Encoding, text: &str, state: Option<&[u8]>, out: &mut Vec<u8>) {
-    match state.filter(|state| *state != TO_ASCII && !text.is_empty()) {
-        None => encoding.encode(text, out),
-        Some(state) => {
-            out.extend_from_slice(TO_ASCII);
-            encoding.encode(text, out);
-            out.extend_from_slice(state);
+    let mut bytes = Vec::new();
+    encoding.encode(text, if has_states(encoding) { &mut bytes } else { out });
+    let state = state.filter(|state| *state != TO_ASCII && !text.is_empty());
+    append(encoding, state.map_or(&[], |_| TO_ASCII), out);
+    append(encoding, &bytes, out);
+    append(encoding, state.unwrap_or_default(), out);
+}
+
+/// Appends bytes. Of two shifts in a row the first is taken out: a reader takes them for an error.
+fn append(encoding: Encoding, bytes: &[u8], out: &mut Vec<u8>) {
+    if has_states(encoding) && bytes.first() == Some(&ESCAPE) {
+        let last = out.len().saturating_sub(ESCAPE_BYTES);
+        if out.get(last) == Some(&ESCAPE) {
+            out.truncate(last);
         }
     }
+    out.extend_from_slice(bytes);
 }
 
 /// Finds places of the text among the bytes, from the front to the back.

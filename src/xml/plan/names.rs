@@ -37,6 +37,8 @@ pub(in crate::xml) struct Node {
     any: Option<NodeIndex>,
     /// The own text is read.
     pub(in crate::xml) text: bool,
+    /// Whether it is nil is asked, too, where the text is not read.
+    pub(in crate::xml) nil: bool,
     pub(in crate::xml) attributes: Vec<(NamespaceId, String, AttributeIndex)>,
     /// What is to be written in or at its elements, whose names depend on what is in scope there.
     pub(in crate::xml) written: Vec<Written>,

@@ -22,8 +22,8 @@ type Pieces = Vec<(String, bool)>;
 pub(super) struct Changes {
     /// What goes.
     removed: Vec<Range<usize>>,
-    /// New values of attributes: between their quotes.
-    values: BTreeMap<(usize, usize), String>,
+    /// New values of attributes, by what is between their quotes; none: the attribute goes, from this place on.
+    values: BTreeMap<(usize, usize), Result<String, usize>>,
     /// New attributes: by place and by what they are, so that of two the last stands.
     attributes: BTreeMap<usize, Vec<(NewName, Pieces)>>,
     /// New contents.
@@ -64,13 +64,13 @@ impl Changes {
                 let content = Content { empty_tag: empty_tag.clone(), pieces: vec![(escaped, false)] };
                 self.contents.insert((wide(*start), wide(*end)), content);
             }
-            (Mark::Value { start, value_end, .. }, Edited::Set(None)) => {
-                self.remove(wide(*start)..wide(*value_end).saturating_add(1));
+            (Mark::Value { start, value_start, value_end }, Edited::Set(None)) => {
+                self.values.insert((wide(*value_start), wide(*value_end)), Err(wide(*start)));
             }
             (Mark::Value { value_start, value_end, .. }, Edited::Set(Some(text))) => {
                 let mut escaped = String::new();
                 push(&mut escaped, text, Inside::Attribute, || "an attribute that is set".to_owned())?;
-                self.values.insert((wide(*value_start), wide(*value_end)), escaped);
+                self.values.insert((wide(*value_start), wide(*value_end)), Ok(escaped));
             }
             (Mark::NewAttribute { at, name, declare }, Edited::Set(text)) => {
                 self.new_attribute(wide(*at), name, declare.as_ref(), text.as_deref())?;
@@ -148,6 +148,11 @@ impl Changes {
 
     /// Everything as changes of the text, in order and without overlaps.
     pub(super) fn into_edits(mut self) -> Result<Vec<TextEdit>, SpliceError> {
+        for ((_, end), value) in &self.values {
+            if let Err(start) = value {
+                self.removed.push(*start..end.saturating_add(1));
+            }
+        }
         let removed = merged(std::mem::take(&mut self.removed));
         // What ends or begins where something goes is beside it, not in it.
         let gone = |start: usize, end: usize| {
@@ -176,12 +181,14 @@ impl Changes {
             }
         }
         for ((start, end), value) in self.values {
-            if !gone(start, end) && !gone_point(&removed, start) {
+            if let Ok(value) = value
+                && !gone(start, end)
+            {
                 put(start..end, vec![(value, false)]);
             }
         }
         for ((start, end), mut content) in self.contents {
-            if gone(start, end) || gone_point(&removed, start) {
+            if gone(start, end) {
                 self.added.remove(&end);
                 continue;
             }
@@ -215,12 +222,6 @@ impl Content {
         pieces.push((format!("</{name}"), true));
         (range.start..range.start.saturating_add(1), pieces)
     }
-}
-
-/// Whether something that may be empty is in what goes, its ends not counted.
-fn gone_point(removed: &[Range<usize>], at: usize) -> bool {
-    let after = removed.partition_point(|range| range.end <= at);
-    removed.get(after).is_some_and(|range| range.start < at)
 }
 
 /// Ranges in order, those that touch or overlap made one.

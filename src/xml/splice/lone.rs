@@ -1,7 +1,7 @@
 //! An event's element alone: cut out of its document.
 //!
 //! In:        the document and where the element is     Out: further [`Changes`]
-//! Fails:     entities that only the document type declares, edits outside the element, the element itself removed
+//! Fails:     what only the document type gives (noted while the document was read), edits outside the element, the element itself removed
 //! Not here:  what is in scope around it (found while the document was read)
 
 use super::SpliceError;
@@ -10,10 +10,7 @@ use crate::model::ElementSpan;
 use crate::xml::chars::is_space;
 use crate::xml::document;
 use crate::xml::found::wide;
-use crate::xml::reference;
 use crate::xml::tag::{self, Attribute, slice};
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use std::ops::Range;
 
 const OUTSIDE: SpliceError = SpliceError::Mismatch { detail: "the element is not of this document" };
@@ -24,11 +21,14 @@ pub(super) fn cut_out(
     element: &ElementSpan,
     changes: &mut Changes,
 ) -> Result<(), SpliceError> {
+    let alone = |detail: &str| Err(SpliceError::Alone { detail: detail.to_owned() });
+    if element.depends {
+        return alone("the document type gives it an entity or an attribute by default");
+    }
     let opened = document::open(document, usize::MAX).map_err(|_| OUTSIDE)?;
     let text = opened.text().text;
     let span = wide(element.start)..wide(element.end);
     let source = text.get(span.clone()).filter(|source| source.starts_with('<')).ok_or(OUTSIDE)?;
-    let alone = |detail: &str| Err(SpliceError::Alone { detail: detail.to_owned() });
     if changes.removes(&span) {
         return alone("it is removed itself");
     }
@@ -36,9 +36,6 @@ pub(super) fn cut_out(
         return alone("an edit's place is outside it");
     }
     let prolog = prolog_end(text);
-    if has_document_type(text, prolog..span.start) && uses_entities(source) {
-        return alone("it uses an entity that only the document type declares");
-    }
     changes.remove(prolog..span.start);
     changes.remove(span.end..text.len());
     let ends = |b: u8| is_space(b) || matches!(b, b'/' | b'>');
@@ -70,31 +67,4 @@ fn prolog_end(text: &str) -> usize {
     let Some(end) = end else { return 0 };
     let blanks = slice(text, &(end..text.len())).bytes().take_while(|b| is_space(*b)).count();
     end.saturating_add(blanks)
-}
-
-/// Whether there is a DOCTYPE. Whatever else has its letters (a comment) makes no more than a closer look.
-fn has_document_type(text: &str, before: Range<usize>) -> bool {
-    slice(text, &before).contains("<!DOCTYPE")
-}
-
-/// Whether references in text or attributes name other entities than XML's own.
-fn uses_entities(source: &str) -> bool {
-    let named = |body: &str| !body.starts_with('#') && reference::resolve(body).is_err();
-    let in_tag = |tag: &str| {
-        let mut bodies = tag.split('&').skip(1).filter_map(|rest| rest.split_once(';'));
-        bodies.any(|(body, _)| named(body))
-    };
-    let mut reader = Reader::from_str(source);
-    loop {
-        let found = match reader.read_event() {
-            Ok(Event::Start(tag) | Event::Empty(tag)) => in_tag(&tag),
-            Ok(Event::GeneralRef(body)) => named(&body),
-            Ok(Event::Eof) => return false,
-            Ok(_) => false,
-            Err(_) => true,
-        };
-        if found {
-            return true;
-        }
-    }
 }
