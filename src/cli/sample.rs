@@ -64,7 +64,10 @@ pub(super) fn show(
         Err(error) => return failed(&format!("cannot start the tokio runtime: {error}"), exit::INTERNAL),
     };
     let limits = worlds.map_or_else(RecordLimits::default, |worlds| limits(spec, worlds));
-    let outputs = OutputSetup::new(Arc::clone(spec), limits);
+    let outputs = match OutputSetup::new(Arc::clone(spec), limits) {
+        Ok(outputs) => outputs,
+        Err(error) => return failed(&format!("{}: {error}", args.job.display()), exit::JOB),
+    };
     let show = Show { spec, settings, outputs, colour: wants_colour() };
     let mut decoder = match Decoder::new(&spec.event, &spec.outputs, spec.limits) {
         Ok(decoder) => decoder,
