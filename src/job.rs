@@ -45,6 +45,9 @@ mod section_steps;
 mod fingerprint;
 mod password;
 
+mod lexical;
+pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal};
+
 pub use errors::{JobError, JobErrors};
 pub use password::PasswordError;
 pub use settings::{Origin, Setting, VariableUse, render_explain};

@@ -32,7 +32,7 @@ mod found;
 mod decode;
 pub use decode::{Decoded, Decoder};
 
-mod types;
+mod field;
 
 mod fault;
 

@@ -12,13 +12,27 @@ pub(super) fn choice_or<T: Copy + PartialEq>(
     choices: &[(&'static str, T)],
     default: T,
 ) -> Option<T> {
-    let text = match section.text(checker, name) {
-        Given::Wrong => return None,
+    match choice(checker, section, name, choices) {
+        Given::Wrong => None,
+        Given::Right(value) => Some(value),
         Given::No => {
             let word = choices.iter().find(|(_, value)| *value == default).map_or("", |(word, _)| *word);
             checker.default(&section.key_of(name), format!("{word:?}"), None);
-            return Some(default);
+            Some(default)
         }
+    }
+}
+
+/// One of a few words, if it is there.
+pub(super) fn choice<T: Copy>(
+    checker: &mut Checker<'_>,
+    section: &mut Section<'_>,
+    name: &'static str,
+    choices: &[(&'static str, T)],
+) -> Given<T> {
+    let text = match section.text(checker, name) {
+        Given::Wrong => return Given::Wrong,
+        Given::No => return Given::No,
         Given::Right(text) => text,
     };
     let Some((word, value)) = choices.iter().find(|(word, _)| *word == text.value) else {
@@ -26,10 +40,10 @@ pub(super) fn choice_or<T: Copy + PartialEq>(
             format!("must be {}, got {}", either(choices.iter().map(|(word, _)| *word)), text.quoted());
         let hint = did_you_mean(&text.value, choices.iter().map(|(word, _)| *word));
         checker.error_of(&text, message, hint);
-        return None;
+        return Given::Wrong;
     };
     checker.given_text(&text, format!("{word:?}"));
-    Some(*value)
+    Given::Right(*value)
 }
 
 /// `"a", "b" or "c"`

@@ -10,19 +10,20 @@
 //! - a field that ends at an element takes the element's own text (text, CDATA and references, joined over comments
 //!   and processing instructions); the text of child elements is not part of it;
 //! - a path that matches twice makes the event ambiguous and so unreadable: taking the first would lose the other;
-//! - absent, empty and nil are three things: absent or `xsi:nil="true"` is NULL for an optional field and a reject for
-//!   a required one; empty is the empty text, and a reject for every other type, optional or not;
+//! - absent, empty and nil are three things until the field's rules say otherwise: absent or `xsi:nil="true"` is NULL for
+//!   an optional field and a reject for a required one; empty is the empty text, and a reject for every other type;
 //! - a part of the key is its text without white space at the ends; absent, nil or empty it makes the event unreadable.
 
 use super::XmlSetupError;
 use super::chars::{is_blank, trim};
 use super::document;
 use super::fault::Fault;
+use super::field::{told, value_of};
 use super::found::{Capture, Found, Nil};
 use super::key::join_key;
 use super::plan::{FieldPlan, Plan};
 use super::walk::{Buffers, Walk};
-use crate::job::{EventSpec, LimitsSpec, OutputSpec};
+use crate::job::{EventSpec, LimitsSpec, OutputSpec, Presence};
 use crate::model::{Reading, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 
@@ -164,23 +165,26 @@ fn key_part(path: &str, capture: Option<&Capture>) -> Result<String, Verdict> {
 fn field_value(field: &FieldPlan, capture: Option<&Capture>) -> Result<Value, Verdict> {
     let what = || format!("the field `{}` ({})", field.name, field.path);
     let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
-        return if field.optional { Ok(Value::Null) } else { Err(absent(ReasonCode::FieldMissing, what)) };
+        return value_of(field, Presence::Absent).map_err(|fault| {
+            let (code, why) = told(fault);
+            Verdict::Nowhere(Reason { code, detail: format!("{} {why}", what()) })
+        });
     };
     check_single(ReasonCode::Ambiguous, what, capture.second)?;
-    let refuse = |code, why: &str| Err(at(code, first, format!("{} {why}", what())));
-    match capture.nil {
+    let refuse = |code, why: &str| at(code, first, format!("{} {why}", what()));
+    let found = match capture.nil {
         Nil::Unclear => {
-            return refuse(ReasonCode::FieldType, "has an xsi:nil that is not `true`, `false`, `1` or `0`");
+            let why = "has an xsi:nil that is not `true`, `false`, `1` or `0`";
+            return Err(refuse(ReasonCode::FieldType, why));
         }
         Nil::Yes if !is_blank(&capture.text) => {
-            return refuse(ReasonCode::FieldType, "is nil and has text");
+            return Err(refuse(ReasonCode::FieldType, "is nil and has text"));
         }
-        Nil::Yes if field.optional => return Ok(Value::Null),
-        Nil::Yes => return refuse(ReasonCode::FieldMissing, "is required and nil"),
-        Nil::No => {}
-    }
-    match field.reader.read(&capture.text) {
-        Ok(value) => Ok(value),
-        Err(refusal) => refuse(ReasonCode::FieldType, &refusal),
-    }
+        Nil::Yes => Presence::Nil,
+        Nil::No => Presence::Text(&capture.text),
+    };
+    value_of(field, found).map_err(|fault| {
+        let (code, why) = told(fault);
+        refuse(code, &why)
+    })
 }

@@ -7,9 +7,11 @@
 
 use super::XmlSetupError;
 use super::chars::is_ncname;
+use super::field;
 use super::scope::{NamespaceId, Namespaces, XML_URI, XMLNS_URI};
-use super::types::Reader;
-use crate::job::{Addition, Base, Edit, End, EventSpec, FieldSource, Gap, KeyPart, Name, OutputSpec, Path};
+use crate::job::{
+    Addition, Base, Edit, End, EventSpec, FieldReader, FieldSource, KeyPart, Name, OutputSpec, Path,
+};
 
 /// Index into [`Plan::nodes`].
 pub(super) type NodeIndex = usize;
@@ -40,8 +42,7 @@ pub(super) struct FieldPlan {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) capture: CaptureIndex,
-    pub(super) reader: Reader,
-    pub(super) optional: bool,
+    pub(super) reader: FieldReader,
 }
 
 /// One element that a path goes through or ends at.
@@ -98,8 +99,7 @@ impl Plan {
                 name: field.name.clone(),
                 path: path.text.clone(),
                 capture,
-                reader: Reader::new(&field.name, &field.of_type)?,
-                optional: field.rules.absent == Gap::Null,
+                reader: field::reader(field)?,
             });
         }
         for addition in outputs.iter().flat_map(|output| &output.edits) {

@@ -102,7 +102,6 @@ mod event {
         field_as_text: "{ path = \"s:note\", type = \"text\", optional = true }" => "\"s:note\"";
         field_without_path_and_type: "{ path = \"s:note\", type = \"text\", optional = true }" => "{ optional = true }";
         field_with_an_unknown_key: "type = \"text\", optional = true" => "type = \"text\", optinal = true";
-        field_with_keys_not_built: "type = \"text\", optional = true" => "type = \"text\", default = \"-\", format = \"x\"";
         field_optional_as_text: "optional = true" => "optional = \"yes\"";
         type_of_other_systems: "type = \"int64\"" => "type = \"integer\"";
         type_misspelt: "type = \"int64\"" => "type = \"int46\"";
@@ -208,6 +207,40 @@ mod conditions {
         when_of_no_field: "document = \"input\"" => "document = \"input\"\nwhen = \":totl > 5\"";
         when_empty: "document = \"input\"" => "document = \"input\"\nwhen = \"\"";
         when_boolean: "document = \"input\"" => "document = \"input\"\nwhen = true";
+    }
+}
+
+mod fields {
+    use super::*;
+
+    const NOTE: &str = "{ path = \"s:note\", type = \"text\", optional = true }";
+
+    mistakes! {
+        field_with_two_sources: NOTE => "{ path = \"s:note\", header = \"note\", record_key = true, type = \"text\" }";
+        field_of_an_empty_header: NOTE => "{ header = \"\", type = \"text\" }";
+        field_of_no_record_key: NOTE => "{ record_key = false, type = \"text\" }";
+        field_of_an_unknown_list: NOTE => "{ list = \"lines\", type = \"json\" }";
+        field_of_a_header_as_json: NOTE => "{ header = \"note\", type = \"json\" }";
+        field_of_an_attribute_as_xml: NOTE => "{ path = \"s:note/@lang\", type = \"xml\" }";
+        header_that_is_nil: NOTE => "{ header = \"note\", type = \"text\", nil = \"null\" }";
+        default_not_of_its_type: NOTE => "{ path = \"s:note\", type = \"decimal(4,2)\", default = \"1.005\" }";
+        default_of_another_kind: NOTE => "{ path = \"s:note\", type = \"int64\", default = 0 }";
+        default_that_nothing_uses: NOTE => "{ path = \"s:note\", type = \"int64\", default = \"0\", absent = \"null\" }";
+        default_missing: NOTE => "{ path = \"s:note\", type = \"int64\", nil = \"default\" }";
+        default_of_json: NOTE => "{ path = \"s:note\", type = \"json\", default = \"{}\" }";
+        default_of_an_element: NOTE => "{ path = \"s:note\", type = \"xml\", default = \"<a/>\" }";
+        gap_misspelt: NOTE => "{ path = \"s:note\", type = \"text\", absent = \"nul\", empty = \"keep\" }";
+        values_empty: NOTE => "{ path = \"s:note\", type = \"text\", values = {} }";
+        values_as_a_list: NOTE => "{ path = \"s:note\", type = \"text\", values = [\"a\"] }";
+        values_not_of_their_type: NOTE => "{ path = \"s:note\", type = \"int64\", values = { A = \"1\", B = \"two\", C = 3 } }";
+        values_that_can_never_be: NOTE => "{ path = \"s:note\", type = \"text\", values = { \" A\" = \"a\" } }";
+        rules_that_mean_nothing: NOTE => "{ path = \"s:note\", type = \"bool\", round = \"half_up\", format = \"%Y\", white_space = \"trim\", zone = \"UTC\" }";
+        round_unknown: NOTE => "{ path = \"s:note\", type = \"decimal(4,2)\", round = \"half-up\" }";
+        format_without_the_time: NOTE => "{ path = \"s:note\", type = \"timestamp\", format = \"%Y%m%d\" }";
+        format_of_java: NOTE => "{ path = \"s:note\", type = \"date\", format = \"yyyyMMdd\" }";
+        format_with_a_zone_name: NOTE => "{ path = \"s:note\", type = \"timestamp\", format = \"%F %T %Z\" }";
+        text_of_no_characters: NOTE => "{ path = \"s:note\", type = \"text(0)\" }";
+        type_double: NOTE => "{ path = \"s:note\", type = \"double\" }";
     }
 }
 

@@ -1,23 +1,36 @@
-//! Calendar days and timestamps: ISO 8601 as XML Schema writes it, to the microsecond.
+//! Calendar days, times of day and timestamps: ISO 8601 as XML Schema writes it, to the microsecond.
 //!
-//! In:        trimmed text, the job's zone for values that carry none     Out: [`Date`], [`Timestamp`]
-//! Fails:     days and times that no calendar has, digits that a microsecond cannot hold
+//! In:        trimmed text, the job's zone for values that carry none     Out: [`Date`], [`Time`], [`Timestamp`]
+//! Fails:     days and times that no calendar has, digits that a microsecond cannot hold and no rule rounds
+//! Not here:  other ways to write them (see `format`)
 //!
-//! A date's zone is checked and ignored: a day is a day. A timestamp's zone makes it an instant in UTC. Where it
-//! carries none, the job's zone does; without one it stays the clock reading it is. In the hour that a zone repeats
-//! in autumn the earlier instant is taken; a reading in the hour that it skips in spring is refused. `24:00:00` and
-//! leap seconds are refused. A blank may stand in place of the `T`.
+//! The zone of a date and of a time of day is checked and ignored: a day is a day. A timestamp's zone makes it an
+//! instant in UTC. Where it carries none, the job's zone does; without one it stays the clock reading it is. In the
+//! hour that a zone repeats in autumn the earlier instant is taken; a reading in the hour that it skips in spring is
+//! refused. `24:00:00` and leap seconds are refused. A blank may stand in place of the `T`.
 
 use super::Refusal;
-use crate::model::{Date, Timestamp, Zone};
+use super::round::goes_up;
+use crate::job::Round;
+use crate::model::{Date, Time, Timestamp, Zone};
 use jiff::SignedDuration;
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
 
 const DATE_FORM: &str = "is not a date: yyyy-mm-dd, a zone allowed";
+const TIME_FORM: &str =
+    "is not a time of day: hh:mm:ss, a fraction and a zone (`Z`, `+hh:mm`, `-hh:mm`) allowed";
 const TIMESTAMP_FORM: &str =
     "is not a timestamp: yyyy-mm-ddThh:mm:ss, a fraction and a zone (`Z`, `+hh:mm`, `-hh:mm`) allowed";
+pub(super) const NO_SUCH_DAY: &str = "is a day that the calendar does not have";
+const OUT_OF_YEARS: &str = "is out of the years 0000 to 9999 in UTC";
 const MICROS_DIGITS: usize = 6;
+
+/// A time of day, and whether it is to be one microsecond more.
+pub(super) struct Reading {
+    pub(super) time: Time,
+    pub(super) up: bool,
+}
 
 pub(super) fn date(text: &str) -> Result<Date, Refusal> {
     let mut cursor = Cursor(text.as_bytes());
@@ -29,20 +42,76 @@ pub(super) fn date(text: &str) -> Result<Date, Refusal> {
     date
 }
 
-pub(super) fn timestamp(text: &str, zone: Option<&TimeZone>) -> Result<Timestamp, Refusal> {
+pub(super) fn time(text: &str, round: Round) -> Result<Time, Refusal> {
+    let mut cursor = Cursor(text.as_bytes());
+    let reading = cursor.time(round).ok_or(TIME_FORM)?;
+    cursor.zone().ok_or(TIME_FORM)?;
+    if !cursor.0.is_empty() {
+        return Err(TIME_FORM.into());
+    }
+    reading.and_then(time_of_day)
+}
+
+pub(super) fn timestamp(text: &str, zone: Option<&TimeZone>, round: Round) -> Result<Timestamp, Refusal> {
     let mut cursor = Cursor(text.as_bytes());
     let date = cursor.date().ok_or(TIMESTAMP_FORM)?;
-    let reading = cursor.time().ok_or(TIMESTAMP_FORM)?;
+    cursor.take(b"T ").ok_or(TIMESTAMP_FORM)?;
+    let reading = cursor.time(round).ok_or(TIMESTAMP_FORM)?;
     let offset_s = cursor.zone().ok_or(TIMESTAMP_FORM)?;
     if !cursor.0.is_empty() {
         return Err(TIMESTAMP_FORM.into());
     }
-    let reading = Timestamp { date: date?, ..reading? };
-    match (offset_s, zone) {
-        (Some(offset_s), _) => to_utc(reading, offset_s),
-        (None, Some(zone)) => to_utc(reading, offset_in(zone, reading)?),
-        (None, None) => Ok(reading),
+    placed(date?, &reading?, offset_s, zone)
+}
+
+/// The time of day, its last microsecond rounded.
+pub(super) fn time_of_day(reading: Reading) -> Result<Time, Refusal> {
+    if !reading.up {
+        return Ok(reading.time);
     }
+    // Any day will do that has one behind it.
+    let day = Date { year: 1970, month: 1, day: 1 };
+    let raised = one_more(at(day, reading.time))?;
+    if raised.date == day {
+        Ok(raised.time())
+    } else {
+        Err("is rounded to 24:00:00, which no clock shows".into())
+    }
+}
+
+/// A reading of a clock on a day: an instant where an offset or a zone says which.
+pub(super) fn placed(
+    date: Date,
+    reading: &Reading,
+    offset_s: Option<i32>,
+    zone: Option<&TimeZone>,
+) -> Result<Timestamp, Refusal> {
+    let read = at(date, reading.time);
+    let found = match (offset_s, zone) {
+        (Some(offset_s), _) => to_utc(read, offset_s)?,
+        (None, Some(zone)) => to_utc(read, offset_in(zone, read)?)?,
+        (None, None) => read,
+    };
+    // Behind the zone: an instant has one behind it where a reading may have none.
+    if reading.up { one_more(found) } else { Ok(found) }
+}
+
+fn at(date: Date, time: Time) -> Timestamp {
+    let Time { hour, minute, second, micros } = time;
+    Timestamp { date, hour, minute, second, micros, zone: Zone::Local }
+}
+
+/// Microseconds of up to nine digits behind the point, and whether the last goes up by one.
+pub(super) fn micros(digits: &[u8], round: Round) -> Result<(u32, bool), Refusal> {
+    let (kept, beyond) = digits.split_at_checked(MICROS_DIGITS).unwrap_or((digits, &[]));
+    let last = kept.last().copied().unwrap_or(b'0');
+    let up = goes_up(round, last, beyond)
+        .ok_or("has a fraction finer than a microsecond; six digits are kept and none is dropped unseen")?;
+    let padded = kept.iter().copied().chain(std::iter::repeat(b'0')).take(MICROS_DIGITS);
+    let micros = padded.fold(0_u32, |sum, digit| {
+        sum.saturating_mul(10).saturating_add(u32::from(digit.saturating_sub(b'0')))
+    });
+    Ok((micros, up))
 }
 
 /// What is not read yet. Its methods give `None` where the form is not met.
@@ -79,44 +148,30 @@ impl Cursor<'_> {
         self.take(b"-")?;
         let date = Date { year, month, day: self.two()? };
         let exists = civil_date(date).is_some();
-        Some(if exists { Ok(date) } else { Err("is a day that the calendar does not have".into()) })
+        Some(if exists { Ok(date) } else { Err(NO_SUCH_DAY.into()) })
     }
 
-    /// Time of day, with an arbitrary date that the caller replaces.
-    fn time(&mut self) -> Option<Result<Timestamp, Refusal>> {
-        self.take(b"T ")?;
+    fn time(&mut self, round: Round) -> Option<Result<Reading, Refusal>> {
         let hour = self.two()?;
         self.take(b":")?;
         let minute = self.two()?;
         self.take(b":")?;
         let second = self.two()?;
-        let micros = if self.take(b".").is_some() { self.fraction()? } else { Ok(0) };
-        let date = Date { year: 0, month: 1, day: 1 };
-        Some(micros.and_then(|micros| match (hour, minute, second) {
+        let micros = if self.take(b".").is_some() { self.fraction(round)? } else { Ok((0, false)) };
+        Some(micros.and_then(|(micros, up)| match (hour, minute, second) {
             (24, 0, 0) => Err("is 24:00:00; write 00:00:00 of the next day".into()),
             (0..=23, 0..=59, 60) => Err("has a leap second, which is not taken".into()),
-            (0..=23, 0..=59, 0..=59) => {
-                Ok(Timestamp { date, hour, minute, second, micros, zone: Zone::Local })
-            }
+            (0..=23, 0..=59, 0..=59) => Ok(Reading { time: Time { hour, minute, second, micros }, up }),
             _ => Err("is a time of day that no clock shows".into()),
         }))
     }
 
     /// Digits behind the point, as microseconds.
-    fn fraction(&mut self) -> Option<Result<u32, Refusal>> {
+    fn fraction(&mut self, round: Round) -> Option<Result<(u32, bool), Refusal>> {
         let length = self.0.iter().take_while(|b| b.is_ascii_digit()).count();
         let (digits, rest) = self.0.split_at_checked(length).filter(|(digits, _)| !digits.is_empty())?;
         self.0 = rest;
-        if digits.iter().skip(MICROS_DIGITS).any(|digit| *digit != b'0') {
-            let detail =
-                "has a fraction finer than a microsecond; six digits are kept and none is dropped unseen";
-            return Some(Err(detail.into()));
-        }
-        let padded = digits.iter().copied().chain(std::iter::repeat(b'0')).take(MICROS_DIGITS);
-        let micros = padded.fold(0_u32, |sum, digit| {
-            sum.saturating_mul(10).saturating_add(u32::from(digit.saturating_sub(b'0')))
-        });
-        Some(Ok(micros))
+        Some(micros(digits, round))
     }
 
     /// The zone's offset from UTC in seconds, or `Some(None)` where there is none.
@@ -157,25 +212,39 @@ fn civil(reading: Timestamp) -> Option<DateTime> {
 
 /// The instant of a reading that stands `offset_s` seconds ahead of UTC.
 fn to_utc(reading: Timestamp, offset_s: i32) -> Result<Timestamp, Refusal> {
-    let out_of_range = "is out of the years 0000 to 9999 in UTC";
-    let utc = civil(reading)
-        .and_then(|civil| civil.checked_sub(SignedDuration::from_secs(i64::from(offset_s))).ok())
-        .ok_or(out_of_range)?;
-    let year = u16::try_from(utc.year()).ok().filter(|year| *year <= 9999).ok_or(out_of_range)?;
-    let small = |value: i8| u8::try_from(value).map_err(|_| Refusal::from(out_of_range));
-    Ok(Timestamp {
-        date: Date { year, month: small(utc.month())?, day: small(utc.day())? },
-        hour: small(utc.hour())?,
-        minute: small(utc.minute())?,
-        second: small(utc.second())?,
-        micros: reading.micros,
-        zone: Zone::Utc,
+    shifted(reading, SignedDuration::from_secs(i64::from(offset_s).saturating_neg()), Zone::Utc)
+}
+
+fn one_more(of: Timestamp) -> Result<Timestamp, Refusal> {
+    shifted(of, SignedDuration::from_micros(1), of.zone)
+}
+
+fn shifted(of: Timestamp, by: SignedDuration, zone: Zone) -> Result<Timestamp, Refusal> {
+    let moved = civil(of).and_then(|civil| civil.checked_add(by).ok()).ok_or(OUT_OF_YEARS)?;
+    let date = date_of(moved.date()).ok_or(OUT_OF_YEARS)?;
+    let time = time_of(moved.time()).ok_or(OUT_OF_YEARS)?;
+    Ok(Timestamp { zone, ..at(date, time) })
+}
+
+/// A day of the years 0 to 9999.
+pub(super) fn date_of(date: jiff::civil::Date) -> Option<Date> {
+    let year = u16::try_from(date.year()).ok().filter(|year| *year <= 9999)?;
+    Some(Date { year, month: u8::try_from(date.month()).ok()?, day: u8::try_from(date.day()).ok()? })
+}
+
+/// To the microsecond: what is finer is the caller's.
+pub(super) fn time_of(time: jiff::civil::Time) -> Option<Time> {
+    Some(Time {
+        hour: u8::try_from(time.hour()).ok()?,
+        minute: u8::try_from(time.minute()).ok()?,
+        second: u8::try_from(time.second()).ok()?,
+        micros: u32::try_from(time.subsec_nanosecond()).ok()? / 1000,
     })
 }
 
 /// What `zone` was ahead of UTC when its clocks showed the reading, in seconds.
 fn offset_in(zone: &TimeZone, reading: Timestamp) -> Result<i32, Refusal> {
-    let civil = civil(reading).ok_or("is a day that the calendar does not have")?;
+    let civil = civil(reading).ok_or(NO_SUCH_DAY)?;
     match zone.to_ambiguous_timestamp(civil).offset() {
         AmbiguousOffset::Unambiguous { offset } => Ok(offset.seconds()),
         AmbiguousOffset::Fold { before, .. } => Ok(before.seconds()),
@@ -191,7 +260,8 @@ mod tests {
 
     fn instant(text: &str, zone: Option<&str>) -> String {
         let zone = zone.map(|name| TimeZone::get(name).unwrap());
-        timestamp(text, zone.as_ref()).map_or_else(|refusal| refusal.into_owned(), |value| value.to_string())
+        timestamp(text, zone.as_ref(), Round::Never)
+            .map_or_else(|refusal| refusal.into_owned(), |value| value.to_string())
     }
 
     #[test]
@@ -284,5 +354,55 @@ mod tests {
             let found = instant(text, None);
             assert!(found.contains(detail), "{text}: {found}");
         }
+    }
+
+    #[test]
+    fn times_of_day() {
+        let read = |text| time(text, Round::Never).map(|time| time.to_string());
+        for (text, shown) in [
+            ("06:07:08", "06:07:08"),
+            ("23:59:59.5", "23:59:59.5"),
+            ("00:00:00.000001Z", "00:00:00.000001"),
+            ("12:00:00-06:00", "12:00:00"),
+            ("12:00:00.1200000", "12:00:00.12"),
+        ] {
+            assert_eq!(read(text).unwrap(), shown, "{text}");
+        }
+        for text in
+            ["", "6:07:08", "06:07", "T06:07:08", "06:07:08.", "06:07:08+0600", "06:07:08 ", "12:00:00 PM"]
+        {
+            assert_eq!(read(text).unwrap_err(), TIME_FORM, "{text}");
+        }
+        for (text, detail) in [
+            ("24:00:00", "24:00:00"),
+            ("23:59:60", "leap second"),
+            ("12:60:00", "no clock shows"),
+            ("12:00:00.0000001", "finer than a microsecond"),
+        ] {
+            assert!(read(text).unwrap_err().contains(detail), "{text}");
+        }
+    }
+
+    #[test]
+    fn digits_behind_the_microsecond_are_rounded_where_the_job_says_so() {
+        let read = |text: &str, round| match timestamp(text, None, round) {
+            Ok(value) => value.to_string(),
+            Err(refusal) => refusal.into_owned(),
+        };
+        let fine = "2026-07-24T19:47:03.1378495Z";
+        assert_eq!(read(fine, Round::HalfEven), "2026-07-24T19:47:03.13785Z");
+        assert_eq!(read(fine, Round::HalfUp), "2026-07-24T19:47:03.13785Z");
+        assert_eq!(read(fine, Round::Down), "2026-07-24T19:47:03.137849Z");
+        assert_eq!(read("2026-12-31T23:59:59.9999999", Round::HalfUp), "2027-01-01T00:00:00");
+        assert_eq!(read("9999-12-31T23:59:59.9999999", Round::HalfUp), OUT_OF_YEARS);
+        assert_eq!(time("23:59:59.9999994", Round::HalfUp).unwrap().to_string(), "23:59:59.999999");
+        assert!(time("23:59:59.9999995", Round::HalfUp).unwrap_err().contains("24:00:00"));
+    }
+
+    #[test]
+    fn rounding_into_the_skipped_hour_gives_the_instant_behind_it() {
+        let zone = TimeZone::get("Europe/Zurich").unwrap();
+        let read = timestamp("2021-03-28T01:59:59.9999999", Some(&zone), Round::HalfUp).unwrap();
+        assert_eq!(read.to_string(), "2021-03-28T01:00:00Z");
     }
 }

@@ -6,7 +6,7 @@
 //! White space inside base64 is allowed, as xs:base64Binary has it; inside hexadecimal text it is not.
 
 use super::Refusal;
-use crate::xml::chars::WHITE_SPACE;
+use super::white_space::WHITE_SPACE;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
