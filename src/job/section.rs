@@ -77,13 +77,6 @@ impl<'t> Section<'t> {
         Some(Section { key: self.key_of(name), at: key.span().start, table: Some(table), asked: Vec::new() })
     }
 
-    /// Where the value of one of its keys stands; not asking for it.
-    pub(super) fn inside_at(&self, name: &str) -> Option<usize> {
-        let (key, value) = self.table?.get_key_value(name)?;
-        let value_at = value.span().start;
-        Some(if value.get_ref().is_table() { key.span().start } else { value_at })
-    }
-
     /// The full key of one of its keys.
     pub(super) fn key_of(&self, name: &str) -> String {
         if self.key.is_empty() { name.to_owned() } else { format!("{}.{name}", self.key) }

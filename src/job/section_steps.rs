@@ -129,7 +129,7 @@ pub(super) fn on(checker: &mut Checker<'_>, table: &mut Section<'_>, names: &Nam
     let on = choice_or(checker, table, "on", &ONS, On::Document)?;
     if on == On::Tombstone && names.tombstones == Some(false) {
         let hint = "write tombstone = \"event\" in [event]: else a tombstone is no event".to_owned();
-        let at = table.inside_at("on").unwrap_or(table.at);
+        let at = table.get("on").map_or(table.at, |entry| entry.at());
         checker.error(at, &table.key_of("on"), "needs event.tombstone = \"event\"", Some(hint));
         return None;
     }

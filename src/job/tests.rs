@@ -3,6 +3,7 @@
 mod explain;
 mod fingerprints;
 mod good;
+mod language;
 mod mistakes;
 mod properties;
 mod secrets;
