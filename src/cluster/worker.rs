@@ -307,10 +307,11 @@ impl Life {
     }
 
     fn decode_setup(&self, decoder: Decoder) -> DecodeSetup {
-        let Shared { job, planted, .. } = &*self.shared;
+        let Shared { job, planted, budget, .. } = &*self.shared;
         DecodeSetup {
             spec: Arc::clone(&job.spec),
             decoder,
+            budget: Arc::clone(budget),
             board: Arc::clone(&job.board),
             stop: self.stop.clone(),
             care: job.guard.care(),
@@ -393,7 +394,7 @@ fn read_again(spec: &Arc<JobSpec>, decoder: Decoder) -> ReadAgain {
     let (spec, decoder) = (Arc::clone(spec), Mutex::new(decoder));
     Arc::new(move |record, index| {
         let mut decoder = decoder.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(decode::read(record, &spec, &mut decoder)).filter(|event| event.at.index == index)
+        decode::read_one(record, index, &spec, &mut decoder)
     })
 }
 

@@ -39,7 +39,7 @@ impl Namespaces {
     pub(super) fn read(checker: &mut Checker<'_>, event: &mut Section<'_>) -> Namespaces {
         let mut namespaces = Namespaces::default();
         let Some(entry) = event.get("namespaces") else {
-            checker.default(&event.key_of("namespaces"), "{}", None);
+            event.left_out(checker, "namespaces", None);
             return namespaces;
         };
         let hint = Some("write `namespaces = { s = \"urn:shop:1\" }`".to_owned());

@@ -71,7 +71,7 @@ impl Edits<'_> {
     ) -> Option<Vec<Edit>> {
         let Some(entry) = section.get(name) else {
             let note = (name == "add").then_some("the document goes out as it came");
-            checker.default(&section.key_of(name), "[]", note);
+            section.left_out(checker, name, note);
             return Some(Vec::new());
         };
         let mut edits = Vec::new();
@@ -102,7 +102,7 @@ impl Edits<'_> {
             });
         let text = match table.text(checker, "text") {
             Given::No => {
-                checker.default(&table.key_of("text"), "none", None);
+                table.left_out(checker, "text", None);
                 Some(None)
             }
             Given::Wrong => None,
@@ -135,7 +135,7 @@ impl Edits<'_> {
 
     fn removals(&mut self, checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<Vec<Edit>> {
         let Some(entry) = section.get("remove") else {
-            checker.default(&section.key_of("remove"), "[]", None);
+            section.left_out(checker, "remove", None);
             return Some(Vec::new());
         };
         let hint = Some("write remove = [\"s:internal\", \"s:customer/@secret\"]".to_owned());
@@ -197,7 +197,7 @@ impl Edits<'_> {
         table: &mut Section<'_>,
     ) -> Option<Vec<(String, Content)>> {
         let Some(entry) = table.get("attributes") else {
-            checker.default(&table.key_of("attributes"), "{}", None);
+            table.left_out(checker, "attributes", None);
             return Some(Vec::new());
         };
         let hint = Some("write attributes = { tier = \":customer.tier\" }".to_owned());

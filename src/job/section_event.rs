@@ -1,7 +1,7 @@
 //! `[event]`: how a document becomes an event.
 
 use super::checker::{Checker, Text};
-use super::choices::{choice_or, either};
+use super::choices::{choice_or, either, words_of};
 use super::namespaces::{Each, Namespaces};
 use super::references::{Names, meta};
 use super::section::{Given, Section};
@@ -31,10 +31,10 @@ pub(super) fn read(checker: &mut Checker<'_>, root: &mut Section<'_>) -> Event {
     let format = format(checker, &mut section);
     let mut namespaces = Namespaces::read(checker, &mut section);
     each(checker, &mut section, &mut namespaces);
-    let no_match = choice_or(checker, &mut section, "no_match", &NO_MATCHES, NoMatch::Unreadable);
+    let no_match = choice_or(checker, &mut section, "no_match", &NO_MATCHES);
     let key = key(checker, &mut section, &namespaces);
-    let doctype = choice_or(checker, &mut section, "doctype", &DOCTYPES, Doctype::Read);
-    let tombstone = choice_or(checker, &mut section, "tombstone", &TOMBSTONES, TombstoneRule::Unreadable);
+    let doctype = choice_or(checker, &mut section, "doctype", &DOCTYPES);
+    let tombstone = choice_or(checker, &mut section, "tombstone", &TOMBSTONES);
     let list_names = section_lists::names(&section);
     let (fields, field_names) = section_lists::fields(checker, &mut section, &namespaces, &list_names, false);
     let (lists, list_names) = section_lists::read(checker, &mut section, &namespaces, &field_names);
@@ -68,7 +68,7 @@ fn format(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<()> {
     match section.text(checker, "format") {
         Given::Wrong => None,
         Given::No => {
-            checker.default(&section.key_of("format"), "\"xml\"", None);
+            section.left_out(checker, "format", None);
             Some(())
         }
         Given::Right(text) if text.value == "xml" => {
@@ -76,7 +76,7 @@ fn format(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<()> {
             Some(())
         }
         Given::Right(text) => {
-            let message = format!("must be {}, got {}", either(["xml"]), text.quoted());
+            let message = format!("must be {}, got {}", either(words_of(section, "format")), text.quoted());
             checker.error_of(&text, message, Some("documents are XML".to_owned()));
             None
         }
@@ -87,7 +87,7 @@ fn each(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &mut N
     namespaces.each = match section.text(checker, "each") {
         Given::Wrong => Each::Wrong,
         Given::No => {
-            checker.default(&section.key_of("each"), "the root element", Some("whatever its name is"));
+            section.left_out(checker, "each", Some("whatever its name is"));
             Each::Root
         }
         Given::Right(text) => {
@@ -109,7 +109,7 @@ fn key(
     namespaces: &Namespaces,
 ) -> Option<Vec<KeyPart>> {
     let Some(entry) = section.get("key") else {
-        checker.default(&section.key_of("key"), "the Kafka record key", None);
+        section.left_out(checker, "key", None);
         return Some(Vec::new());
     };
     let hint = Some("write key = [\"@id\"]; leave it out for the Kafka record key".to_owned());

@@ -43,7 +43,7 @@ pub(super) fn fields(
     in_list: bool,
 ) -> (Option<Vec<Field>>, Vec<FieldNames>) {
     let Some(entry) = section.get("fields") else {
-        checker.default(&section.key_of("fields"), "{}", None);
+        section.left_out(checker, "fields", None);
         return (Some(Vec::new()), Vec::new());
     };
     let Some(table) = Section::of(checker, &entry, Some(FIELD_HINT.to_owned())) else {
@@ -76,7 +76,7 @@ pub(super) fn read(
         lists.inside(checker, section, None, 0);
     } else {
         let _known = section.get("lists");
-        checker.default(&section.key_of("lists"), "{}", None);
+        section.left_out(checker, "lists", None);
     }
     let right = lists.right;
     let read: Option<Vec<List>> = lists.lists.into_iter().collect();

@@ -76,7 +76,7 @@ fn outputs(
     context: &mut Context<'_>,
 ) -> Option<Vec<OutputSpec>> {
     let Some(entry) = root.get("output") else {
-        checker.default("output", "none", Some("the job only stores"));
+        root.left_out(checker, "output", Some("the job only stores"));
         return Some(Vec::new());
     };
     if !matches!(entry.value.get_ref(), DeValue::Array(_)) {
@@ -110,7 +110,7 @@ fn output(
     let when = match section.text(checker, "when") {
         Given::Wrong => None,
         Given::No => {
-            checker.default(&section.key_of("when"), "none", None);
+            section.left_out(checker, "when", None);
             Some(None)
         }
         Given::Right(text) => conditions::read(checker, &text, context.names, place).map(Some),
@@ -138,7 +138,7 @@ fn name(
     let text = match section.text(checker, "name") {
         Given::Wrong => return None,
         Given::No => {
-            checker.default(&section.key_of("name"), "none", None);
+            section.left_out(checker, "name", None);
             return Some(None);
         }
         Given::Right(text) => text,
@@ -175,7 +175,7 @@ fn topic_choice(
             checker.error(entry.key_at, &entry.key, "only a topic that a field names has `topics`", hint);
             return None;
         }
-        checker.default(&section.key_of("topics"), "none", None);
+        section.left_out(checker, "topics", None);
         let index = output_topic(checker, &text, context)?;
         checker.given_text(&text, format!("{:?}", text.value));
         return Some(TopicChoice::Fixed(index));
@@ -237,7 +237,7 @@ fn key(
     place: Place,
 ) -> Option<Vec<ValueRef>> {
     let Some(entry) = section.get("key") else {
-        checker.default(&section.key_of("key"), "the ordering key", None);
+        section.left_out(checker, "key", None);
         return Some(Vec::new());
     };
     let hint = Some("write key = [\":id\"]; leave it out for the ordering key".to_owned());
@@ -267,7 +267,7 @@ fn key(
 
 fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>, on: Option<On>) -> Option<Kind> {
     if on != Some(On::Tombstone) {
-        return choice_or(checker, section, "document", &KINDS, Kind::Input);
+        return choice_or(checker, section, "document", &KINDS);
     }
     let Some(entry) = section.get("document") else { return Some(Kind::Nothing) };
     no_document(checker, entry.key_at, &entry.key);
@@ -298,7 +298,7 @@ fn template(
         return Some(Some(Template { file: text.value, source: String::new() }));
     }
     let Some(entry) = section.get("template_file") else {
-        checker.default(&section.key_of("template_file"), "none", None);
+        section.left_out(checker, "template_file", None);
         return Some(None);
     };
     match kind {

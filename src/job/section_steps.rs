@@ -50,7 +50,7 @@ pub(super) fn read_steps(
         return None;
     }
     if entries.is_empty() {
-        checker.default(&key, "[]", Some("nothing is looked up and nothing is stored"));
+        section.left_out(checker, "steps", Some("nothing is looked up and nothing is stored"));
     }
     let mut raw_steps = Vec::new();
     for entry in &entries {
@@ -78,7 +78,7 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
     let mut right = true;
     let name = match table.text(checker, "name") {
         Given::No => {
-            checker.default(&table.key_of("name"), "none", None);
+            table.left_out(checker, "name", None);
             None
         }
         Given::Wrong => {
@@ -108,7 +108,7 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
     let for_each = for_each(checker, &mut table, names, is_lookup, on);
     let when = table.text(checker, "when");
     if matches!(when, Given::No) {
-        checker.default(&table.key_of("when"), "none", None);
+        table.left_out(checker, "when", None);
     }
     right &= !matches!(for_each, Given::Wrong);
     // Which fields there are is not known: their messages would be wrong.
@@ -126,7 +126,7 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
 
 /// For which records a step or an output is; `None`: wrong, the error is recorded.
 pub(super) fn on(checker: &mut Checker<'_>, table: &mut Section<'_>, names: &Names) -> Option<On> {
-    let on = choice_or(checker, table, "on", &ONS, On::Document)?;
+    let on = choice_or(checker, table, "on", &ONS)?;
     if on == On::Tombstone && names.tombstones == Some(false) {
         let hint = "write tombstone = \"event\" in [event]: else a tombstone is no event".to_owned();
         let at = table.get("on").map_or(table.at, |entry| entry.at());
@@ -146,7 +146,7 @@ fn for_each(
     let text = match table.text(checker, "for_each") {
         Given::Wrong => return Given::Wrong,
         Given::No => {
-            checker.default(&table.key_of("for_each"), "none", None);
+            table.left_out(checker, "for_each", None);
             return Given::No;
         }
         Given::Right(text) => text,
@@ -199,7 +199,7 @@ fn step_name(checker: &mut Checker<'_>, text: &Text, names: &Names) -> bool {
 fn missing(checker: &mut Checker<'_>, table: &mut Section<'_>, is_lookup: bool) -> Option<Missing> {
     if is_lookup {
         let choices = [("reject", Missing::Reject), ("null", Missing::Null)];
-        return choice_or(checker, table, "missing", &choices, Missing::Reject);
+        return choice_or(checker, table, "missing", &choices);
     }
     if let Some(entry) = table.get("missing") {
         let hint = Some("leave it out: a store has no rows to miss".to_owned());
