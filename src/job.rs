@@ -49,7 +49,7 @@ mod fingerprint;
 mod password;
 
 mod lexical;
-pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal};
+pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal, read_literal};
 
 pub use errors::{JobError, JobErrors};
 pub use password::PasswordError;

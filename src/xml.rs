@@ -76,5 +76,8 @@ pub use text::{text_of, text_or_bytes};
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};
 
+mod template;
+pub use template::{Shown, Template, TemplateError, well_formed};
+
 #[cfg(test)]
 mod tests;

@@ -306,6 +306,15 @@ impl TypeReader {
     }
 }
 
+/// Reads a text of the job file, or of a column, as a value of this type without further rules.
+///
+/// # Errors
+/// It is not of the type.
+pub fn read_literal(of_type: &FieldType, text: &str) -> Result<Value, Refusal> {
+    let reader = TypeReader::new(of_type, &FieldRules::required()).map_err(|error| error.to_string())?;
+    reader.read(text)
+}
+
 fn zone_of(name: &str) -> Result<TimeZone, FieldRulesError> {
     TimeZone::get(name).map_err(|source| FieldRulesError::Zone { zone: name.to_owned(), source })
 }

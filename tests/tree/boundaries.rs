@@ -22,9 +22,10 @@ const MAY_NAME: [(&str, &[&str]); 13] = [
 ];
 
 /// A library, and the only parts that may name it.
-const LIBRARIES: [(&str, &[&str]); 10] = [
+const LIBRARIES: [(&str, &[&str]); 11] = [
     ("rdkafka", &["kafka"]),
     ("quick_xml", &["xml"]),
+    ("minijinja", &["xml"]),
     ("mysql_async", &["database"]),
     ("rusqlite", &["database"]),
     ("timely", &["dataflow", "operator", "cluster"]),

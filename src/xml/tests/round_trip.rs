@@ -3,7 +3,7 @@
 use super::*;
 use crate::job::{DurationUnit, FieldReader, FieldRules, Presence};
 use crate::model::{Date, Decimal, Time, Timestamp, Zone};
-use crate::xml::text_of;
+use crate::xml::{Shown, Template, text_of};
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -117,6 +117,19 @@ proptest! {
             let read = |of_type| reader(of_type).read(Presence::Text(&number.to_string())).ok();
             prop_assert_eq!(read(FieldType::Int64), i64::try_from(number).ok().map(Value::Int));
             prop_assert_eq!(read(FieldType::UInt64), u64::try_from(number).ok().map(Value::UInt));
+        }
+    }
+
+    #[test]
+    fn what_a_template_writes_is_read(raw in any::<String>()) {
+        let template = Template::compile("t", "<r b=\"{{ v }}\" c='{{ v }}'>{{ v }}</r>").unwrap();
+        let written = template.render(&[("v".to_owned(), Shown::Value(Value::Text(raw.clone())))]);
+        if raw.chars().all(crate::xml::chars::is_xml_char) {
+            let job = Job::new().field("@b", FieldType::Text).field("@c", FieldType::Text).field(".", FieldType::Text);
+            let read = job.decode(&written.unwrap()).reading.values;
+            prop_assert_eq!(read, vec![Value::Text(raw); 3]);
+        } else {
+            prop_assert!(written.unwrap_err().to_string().ends_with("XML cannot express"));
         }
     }
 }
