@@ -34,9 +34,6 @@ pub mod planted;
 /// Shared: what became of records, for the audit.
 pub mod account;
 
-/// Shared: whether a condition of the job holds of an event.
-pub mod condition;
-
 /// Shared: what stands on a dead letter, and how it is made to fit.
 pub mod letter;
 

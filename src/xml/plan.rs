@@ -21,8 +21,8 @@ use super::XmlSetupError;
 use super::field;
 use super::scope::{NamespaceId, XMLNS_URI};
 use crate::job::{
-    Base, Branch, Document, End, EventSpec, Field, FieldReader, FieldSource, FieldType, KeyPart, List, Name, OutputSpec,
-    Path, PathStep,
+    Base, Branch, Document, End, EventSpec, Field, FieldReader, FieldSource, FieldType, KeyPart, List, Name,
+    OutputSpec, Path, PathStep,
 };
 
 /// A job's paths, compiled.
