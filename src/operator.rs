@@ -34,6 +34,9 @@ pub mod planted;
 /// Shared: what became of records, for the audit.
 pub mod account;
 
+/// Shared: whether a condition of the job holds.
+pub mod condition;
+
 /// Shared: what stands on a dead letter, and how it is made to fit.
 pub mod letter;
 

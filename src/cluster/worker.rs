@@ -13,7 +13,7 @@ use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
 use crate::job::JobSpec;
-use crate::model::{Incarnation, KeyGroup};
+use crate::model::{Incarnation, KeyGroup, RecordLimits};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
