@@ -13,6 +13,9 @@ pub mod decode;
 /// Between 2 and 3: which worker handles an event.
 pub mod exchange;
 
+/// Between 2 and 3: a record's events on their way to one worker.
+pub mod bundle;
+
 /// 3: events through the database.
 pub mod gate;
 
@@ -31,11 +34,11 @@ pub mod planted;
 /// Shared: what became of records, for the audit.
 pub mod account;
 
-/// Shared: what stands on a dead letter, and how it is made to fit.
-pub mod letter;
-
 /// Shared: whether a condition of the job holds.
 pub mod condition;
+
+/// Shared: what stands on a dead letter, and how it is made to fit.
+pub mod letter;
 
 /// Shared: where tasks and what blocks run.
 pub mod host;
