@@ -16,7 +16,7 @@ mod record;
 pub use record::{Headers, Record};
 
 mod value;
-pub use value::{Date, Decimal, Timestamp, Value, Zone};
+pub use value::{Date, Decimal, Time, Timestamp, Value, Zone};
 
 mod event;
 pub use event::{Body, Event, Reading, Reason, ReasonCode, Row};

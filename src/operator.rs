@@ -13,6 +13,9 @@ pub mod decode;
 /// Between 2 and 3: which worker handles an event.
 pub mod exchange;
 
+/// Between 2 and 3: a record's events on their way to one worker.
+pub mod bundle;
+
 /// 3: events through the database.
 pub mod gate;
 
@@ -30,6 +33,9 @@ pub mod planted;
 
 /// Shared: what became of records, for the audit.
 pub mod account;
+
+/// Shared: whether a condition of the job holds.
+pub mod condition;
 
 /// Shared: what stands on a dead letter, and how it is made to fit.
 pub mod letter;

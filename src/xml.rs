@@ -59,8 +59,6 @@ mod marks;
 
 mod field;
 
-mod types;
-
 mod json;
 
 mod fault;
@@ -76,8 +74,14 @@ pub use key::join_key;
 mod text;
 pub use text::{text_of, text_or_bytes};
 
+mod tree;
+pub use tree::{Tree, TreeElement, document_text};
+
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};
+
+mod template;
+pub use template::{Shown, Template, TemplateError, well_formed};
 
 #[cfg(test)]
 mod tests;

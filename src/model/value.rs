@@ -7,7 +7,7 @@ use std::fmt;
 /// One value of a field, a looked-up column or a parameter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
-    /// SQL NULL: an optional field that is absent or nil, a column that is NULL.
+    /// SQL NULL: a field whose rules give it, a column that is NULL.
     Null,
     /// UTF-8 text.
     Text(String),
@@ -25,8 +25,23 @@ pub enum Value {
     Timestamp(Timestamp),
     /// Raw bytes.
     Bytes(Bytes),
-    /// A floating-point column that a look-up gave; no field type makes one.
+    /// A floating-point number, finite.
     Float(f64),
+    /// A time of day. New kinds stand at the end: stored values are told apart by their place in this list.
+    Time(Time),
+}
+
+impl Value {
+    /// What it costs in memory, in bytes.
+    pub fn footprint_bytes(&self) -> usize {
+        let beside = match self {
+            Value::Text(text) => text.len(),
+            Value::Decimal(decimal) => decimal.as_str().len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        size_of::<Value>() + beside
+    }
 }
 
 /// An exact decimal in canonical text: optional `-`, digits without needless leading zeros, and as many
@@ -68,6 +83,19 @@ pub struct Date {
     pub day: u8,
 }
 
+/// A time of day to the microsecond, without a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Time {
+    /// 0 to 23.
+    pub hour: u8,
+    /// 0 to 59.
+    pub minute: u8,
+    /// 0 to 59; leap seconds are refused.
+    pub second: u8,
+    /// 0 to 999,999.
+    pub micros: u32,
+}
+
 /// Whether a timestamp names an instant or only a clock reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Zone {
@@ -95,6 +123,11 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
+    /// What its clock shows.
+    pub fn time(&self) -> Time {
+        Time { hour: self.hour, minute: self.minute, second: self.second, micros: self.micros }
+    }
+
     /// Midnight of the first of January 1970, UTC.
     pub const UNIX_EPOCH: Timestamp = Timestamp {
         date: Date { year: 1970, month: 1, day: 1 },
@@ -148,14 +181,22 @@ impl fmt::Display for Date {
     }
 }
 
+impl fmt::Display for Time {
+    /// ISO 8601; the fraction only where it is not zero, without trailing zeros.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:02}:{:02}:{:02}", self.hour, self.minute, self.second)?;
+        if self.micros == 0 {
+            return Ok(());
+        }
+        let fraction = format!("{:06}", self.micros);
+        write!(f, ".{}", fraction.trim_end_matches('0'))
+    }
+}
+
 impl fmt::Display for Timestamp {
     /// ISO 8601; the fraction only where it is not zero, without trailing zeros.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}T{:02}:{:02}:{:02}", self.date, self.hour, self.minute, self.second)?;
-        if self.micros != 0 {
-            let fraction = format!("{:06}", self.micros);
-            write!(f, ".{}", fraction.trim_end_matches('0'))?;
-        }
+        write!(f, "{}T{}", self.date, self.time())?;
         if self.zone == Zone::Utc { f.write_str("Z") } else { Ok(()) }
     }
 }

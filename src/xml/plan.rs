@@ -18,11 +18,11 @@ pub(super) use program::{Dispatch, Op, OpIndex, OpKind, ProgramIndex, Programs};
 pub(super) use edits::{EditKind, EditPlan};
 
 use super::XmlSetupError;
-use super::field::{self, FieldReader};
+use super::field;
 use super::scope::{NamespaceId, XMLNS_URI};
 use crate::job::{
-    Base, Branch, Document, End, EventSpec, Field, FieldSource, FieldType, KeyPart, List, Name, OutputSpec,
-    Path, PathStep,
+    Base, Branch, Document, End, EventSpec, Field, FieldReader, FieldSource, FieldType, KeyPart, List, Name,
+    OutputSpec, Path, PathStep,
 };
 
 /// A job's paths, compiled.

@@ -9,27 +9,13 @@ pub enum XmlSetupError {
         /// The job's limit, in bytes.
         found: usize,
     },
-    /// A time zone that nobody knows.
-    #[error(
-        "event.fields.{field}: the time zone `{zone}` is not known; use an IANA name such as Europe/Zurich"
-    )]
-    Zone {
+    /// Type and rules of a field that do not go together.
+    #[error("event.fields.{field}: {why}")]
+    Field {
         /// The field's name.
         field: String,
-        /// As the job file has it.
-        zone: String,
-        /// What the time zone database says.
-        source: jiff::Error,
-    },
-    /// A decimal without digits, or with more of them behind the point than in all.
-    #[error("event.fields.{field}: decimal({precision},{scale}) is no shape that a number can have")]
-    DecimalShape {
-        /// The field's name.
-        field: String,
-        /// Digits in all.
-        precision: u8,
-        /// Digits behind the point.
-        scale: u8,
+        /// Why not.
+        why: crate::job::FieldRulesError,
     },
     /// Declarations are not attributes.
     #[error("the path `{path}` ends at a namespace declaration, which is not an attribute")]

@@ -55,6 +55,7 @@ impl Job {
                 in_flight_bytes: 1 << 26,
                 document_bytes: 1 << 20,
                 document_depth: 256,
+                events_per_record: 100_000,
                 peer_silence_s: 30,
                 parked_keys: 1,
             },

@@ -13,7 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 
-/// Canonical text: decimals with all their digits, days and timestamps as ISO 8601, `true` and `false`, bytes as
+/// Canonical text: decimals with all their digits, days, times and timestamps as ISO 8601, `true` and `false`, bytes as
 /// base64, floats without an exponent. `None` for NULL.
 pub fn text_of(value: &Value) -> Option<String> {
     Some(match value {
@@ -27,6 +27,7 @@ pub fn text_of(value: &Value) -> Option<String> {
         Value::Timestamp(timestamp) => timestamp.to_string(),
         Value::Bytes(bytes) => STANDARD.encode(bytes),
         Value::Float(number) => number.to_string(),
+        Value::Time(time) => time.to_string(),
     })
 }
 

@@ -3,11 +3,11 @@
 //! In:        [`Value`] to bind; a column's type and the driver's value to read
 //! Out:       the driver's value; [`Value`]
 //! Order:     DECIMAL never passes through a float. DATETIME is a clock reading ([`Zone::Local`]); TIMESTAMP is an
-//!            instant ([`Zone::Utc`]), since every session runs in UTC. TIME is text, YEAR a number, and a date that
-//!            is none (`0000-00-00`) is text, too.
+//!            instant ([`Zone::Utc`]), since every session runs in UTC. TIME is a time of day, and text where it is
+//!            a span (negative, 24 h or more). YEAR is a number, and a date that is none (`0000-00-00`) is text.
 //! Not here:  which column is which (`steps.rs`)
 
-use crate::model::{Date, Decimal, Timestamp, Value, Zone};
+use crate::model::{Date, Decimal, Time, Timestamp, Value, Zone};
 use bytes::Bytes;
 use mysql_async::Column;
 use mysql_async::Value as Wire;
@@ -81,6 +81,7 @@ pub(super) fn bind(value: &Value) -> Wire {
         }
         Value::Bytes(bytes) => Wire::Bytes(bytes.to_vec()),
         Value::Float(number) => Wire::Double(*number),
+        Value::Time(at) => Wire::Time(false, 0, at.hour, at.minute, at.second, at.micros),
     }
 }
 
@@ -106,7 +107,11 @@ pub(super) fn read(kind: Kind, value: Wire) -> Value {
             }
         }
         Wire::Time(negative, days, hours, minutes, seconds, micros) => {
-            Value::Text(time(negative, days * 24 + u32::from(hours), minutes, seconds, micros))
+            let time = Time { hour: hours, minute: minutes, second: seconds, micros };
+            let of_day = !negative && days == 0 && hours < 24;
+            // MySQL's TIME may also be a span of up to 838 hours: that is no time of day.
+            let text = || span(negative, days * 24 + u32::from(hours), minutes, seconds, micros);
+            if of_day { Value::Time(time) } else { Value::Text(text()) }
         }
     }
 }
@@ -143,7 +148,7 @@ fn decimal(text: String) -> Value {
     Decimal::from_canonical(&canonical).map_or(Value::Text(text), Value::Decimal)
 }
 
-fn time(negative: bool, hours: u32, minutes: u8, seconds: u8, micros: u32) -> String {
+fn span(negative: bool, hours: u32, minutes: u8, seconds: u8, micros: u32) -> String {
     let sign = if negative { "-" } else { "" };
     let fraction = if micros == 0 { String::new() } else { format!(".{micros:06}") };
     format!("{sign}{hours:02}:{minutes:02}:{seconds:02}{}", fraction.trim_end_matches('0'))

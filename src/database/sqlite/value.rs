@@ -2,7 +2,7 @@
 //!
 //! In:        [`Value`] to bind; what SQLite holds to read
 //! Out:       SQLite's value; [`Value`]
-//! Order:     a decimal is its text, a date `yyyy-mm-dd`, a timestamp ISO 8601, a truth value 1 or 0. SQLite has no
+//! Order:     a decimal is its text, a date `yyyy-mm-dd`, a time of day and a timestamp ISO 8601, a truth value 1 or 0. SQLite has no
 //!            such types, so they are read back as text and numbers
 //! Fails:     reject: a number over 2^63 - 1, which SQLite would round
 //! Not here:  MySQL (`mysql/value.rs`)
@@ -25,6 +25,7 @@ pub(super) fn bind(label: &str, value: &Value) -> Result<Stored, DatabaseError> 
         Value::Timestamp(at) => Stored::Text(at.to_string()),
         Value::Bytes(bytes) => Stored::Blob(bytes.to_vec()),
         Value::Float(number) => Stored::Real(*number),
+        Value::Time(at) => Stored::Text(at.to_string()),
     })
 }
 

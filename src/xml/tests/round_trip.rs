@@ -1,8 +1,9 @@
 //! Values out and in again: what `text_of` writes, the field's type reads back as the same value.
 
 use super::*;
-use crate::model::{Date, Decimal, Timestamp, Zone};
-use crate::xml::text_of;
+use crate::job::{DurationUnit, FieldReader, FieldRules, Presence};
+use crate::model::{Date, Decimal, Time, Timestamp, Zone};
+use crate::xml::{Shown, Template, text_of};
 use bytes::Bytes;
 use proptest::prelude::*;
 
@@ -16,6 +17,10 @@ fn timestamp() -> impl Strategy<Value = Timestamp> {
     (date(), 0..24_u8, 0..60_u8, 0..60_u8, micros, zone).prop_map(
         |(date, hour, minute, second, micros, zone)| Timestamp { date, hour, minute, second, micros, zone },
     )
+}
+
+fn time() -> impl Strategy<Value = Time> {
+    timestamp().prop_map(|at| at.time())
 }
 
 fn decimal_number() -> impl Strategy<Value = Decimal> {
@@ -37,6 +42,12 @@ fn typed() -> impl Strategy<Value = (FieldType, Value)> {
         any::<bool>().prop_map(|truth| (FieldType::Bool, Value::Bool(truth))),
         date().prop_map(|date| (FieldType::Date, Value::Date(date))),
         timestamp().prop_map(|time| (FieldType::Timestamp { zone: None }, Value::Timestamp(time))),
+        time().prop_map(|time| (FieldType::Time, Value::Time(time))),
+        any::<f64>()
+            .prop_filter("finite", |number| number.is_finite())
+            .prop_map(|number| (FieldType::Float64, Value::Float(number))),
+        "-?P[0-9]{1,9}Y[0-9]{1,3}M([0-9]{1,30}D)?(T[0-9]{1,5}(\\.[0-9]{1,9})?S)?"
+            .prop_map(|text| (FieldType::Duration(DurationUnit::Text), Value::Text(text))),
         proptest::collection::vec(any::<u8>(), 1..40)
             .prop_map(|bytes| (FieldType::Base64, Value::Bytes(Bytes::from(bytes)))),
     ]
@@ -55,6 +66,9 @@ fn any_type() -> impl Strategy<Value = FieldType> {
         FieldType::Timestamp { zone: Some("America/Sao_Paulo".into()) },
         FieldType::Base64,
         FieldType::Hex,
+        FieldType::Float64,
+        FieldType::Time,
+        FieldType::Duration(DurationUnit::Text),
     ])
 }
 
@@ -86,22 +100,36 @@ proptest! {
             "[A-Za-z0-9+/= \n]{0,30}",
         ],
     ) {
-        let reader = crate::xml::types::Reader::new("f", &of_type).unwrap();
+        let reader = FieldReader::new(&of_type, &FieldRules::required()).unwrap();
         // What is read is told again as a text that reads the same.
-        if let Ok(value) = reader.read(&raw)
+        if let Ok(value) = reader.read(Presence::Text(&raw))
             && of_type != FieldType::Hex
         {
             let written = text_of(&value).unwrap();
-            prop_assert_eq!(reader.read(&written).unwrap(), value);
+            prop_assert_eq!(reader.read(Presence::Text(&written)).unwrap(), value);
         }
     }
 
     #[test]
     fn whole_numbers_are_those_of_arithmetic(number in any::<i128>(), small in -20_000_i128..20_000) {
         for number in [number, small, i128::from(i64::MAX) + small, i128::from(u64::MAX) + small, i128::from(i64::MIN) + small] {
-            let read = |of_type| crate::xml::types::Reader::new("f", &of_type).unwrap().read(&number.to_string()).ok();
+            let reader = |of_type| FieldReader::new(&of_type, &FieldRules::required()).unwrap();
+            let read = |of_type| reader(of_type).read(Presence::Text(&number.to_string())).ok();
             prop_assert_eq!(read(FieldType::Int64), i64::try_from(number).ok().map(Value::Int));
             prop_assert_eq!(read(FieldType::UInt64), u64::try_from(number).ok().map(Value::UInt));
+        }
+    }
+
+    #[test]
+    fn what_a_template_writes_is_read(raw in any::<String>()) {
+        let template = Template::compile("t", "<r b=\"{{ v }}\" c='{{ v }}'>{{ v }}</r>").unwrap();
+        let written = template.render(&[("v".to_owned(), Shown::Value(Value::Text(raw.clone())))]);
+        if raw.chars().all(crate::xml::chars::is_xml_char) {
+            let job = Job::new().field("@b", FieldType::Text).field("@c", FieldType::Text).field(".", FieldType::Text);
+            let read = job.decode(&written.unwrap()).reading.values;
+            prop_assert_eq!(read, vec![Value::Text(raw); 3]);
+        } else {
+            prop_assert!(written.unwrap_err().to_string().ends_with("XML cannot express"));
         }
     }
 }
