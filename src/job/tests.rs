@@ -9,6 +9,7 @@ mod properties;
 mod schema;
 mod secrets;
 mod shipped;
+mod templates;
 
 use super::{Checked, JobErrors, check};
 

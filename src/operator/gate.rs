@@ -15,6 +15,7 @@ mod plan;
 mod steps;
 
 mod looked;
+mod shown;
 mod values;
 
 mod aside;

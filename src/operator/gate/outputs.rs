@@ -9,6 +9,7 @@
 //! Which outputs an event has is decided first, and what is made of them is held against that by the audit.
 
 use super::looked::Looked;
+use super::shown::{self, Names, shown};
 use super::values::Scope;
 use crate::job::{Document, Edit, JobSpec, OutputSpec, TopicChoice};
 use crate::model::{
@@ -16,7 +17,7 @@ use crate::model::{
     RecordLimits,
 };
 use crate::operator::letter::{self, fit};
-use crate::xml::{Added, Edited, SpliceError, text_of, write};
+use crate::xml::{Added, Edited, SpliceError, Template, TemplateError, text_of, write};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -85,12 +86,24 @@ struct Why {
 pub struct OutputSetup {
     spec: Arc<JobSpec>,
     limits: RecordLimits,
+    /// Per output, where it is made of one.
+    templates: Vec<Option<(Template, Names)>>,
 }
 
 impl OutputSetup {
     /// For this job, with the limits of the topics that it sends to.
-    pub fn new(spec: Arc<JobSpec>, limits: RecordLimits) -> OutputSetup {
-        OutputSetup { spec, limits }
+    ///
+    /// # Errors
+    /// A template that cannot be compiled; `check` says the same earlier.
+    pub fn new(spec: Arc<JobSpec>, limits: RecordLimits) -> Result<OutputSetup, TemplateError> {
+        let template = |output: &OutputSpec| {
+            let Document::Template(template) = &output.document else { return Ok(None) };
+            let template = Template::compile(&template.file, &template.source)?;
+            let names = shown::names(&template.names());
+            Ok(Some((template, names)))
+        };
+        let templates = spec.outputs.iter().map(template).collect::<Result<_, _>>()?;
+        Ok(OutputSetup { spec, limits, templates })
     }
 
     /// What an event sends.
@@ -151,7 +164,10 @@ impl OutputSetup {
     ) -> Result<Outgoing, Why> {
         let event = scope.looked.event;
         let to = topic(scope, &output.topic)?;
-        let value = self.document(scope, output, first_mark)?;
+        let value = match self.templates.get(number).and_then(Option::as_ref) {
+            Some((template, names)) => Some(written(scope, template, names)?),
+            None => document(scope, output, first_mark)?,
+        };
         let key = if output.key.is_empty() {
             event.key.clone()
         } else {
@@ -166,32 +182,6 @@ impl OutputSetup {
             headers.push((letter::OUTPUT.to_owned(), Some(Bytes::from(self.name_of(number)))));
         }
         Ok(Outgoing { to, key: Some(key), value, headers, timestamp_ms: event.record.timestamp_ms })
-    }
-
-    /// The record's value; none: what a tombstone sends has none.
-    fn document(
-        &self,
-        scope: &Scope<'_>,
-        output: &OutputSpec,
-        first_mark: usize,
-    ) -> Result<Option<Bytes>, Why> {
-        let event = scope.looked.event;
-        let (Body::Readable(reading), Some(input)) = (&event.body, &event.record.value) else {
-            return Ok(None);
-        };
-        let Reading { marks, element, .. } = reading;
-        let element = match &output.document {
-            Document::Nothing => return Ok(None),
-            Document::Input => None,
-            Document::Element => element.as_ref(),
-            Document::Template(_) => {
-                let text = "templates are not written yet".to_owned();
-                return Err(Why { code: ReasonCode::Unwritable, text });
-            }
-        };
-        let marks = marks.get(first_mark..first_mark + output.edits.len()).unwrap_or_default();
-        let edits: Vec<Edited> = output.edits.iter().map(|edit| edited(scope, edit)).collect();
-        write(input, element, marks, &edits).map(|document| Some(Bytes::from(document))).map_err(unwritable)
     }
 
     fn dead_letter(&self, event: &Event, reason: &Reason) -> Outgoing {
@@ -248,6 +238,29 @@ impl OutputSetup {
         let letter = if matches!(event.body, Body::Unreadable(_)) { record } else { outputs.sum() };
         BOOKKEEPING_BYTES.saturating_add(own).saturating_add(letter)
     }
+}
+
+/// The record's value; none: what a tombstone sends has none.
+fn document(scope: &Scope<'_>, output: &OutputSpec, first_mark: usize) -> Result<Option<Bytes>, Why> {
+    let event = scope.looked.event;
+    let (Body::Readable(Reading { marks, element, .. }), Some(input)) = (&event.body, &event.record.value)
+    else {
+        return Ok(None);
+    };
+    let element = match &output.document {
+        Document::Nothing | Document::Template(_) => return Ok(None),
+        Document::Input => None,
+        Document::Element => element.as_ref(),
+    };
+    let marks = marks.get(first_mark..first_mark + output.edits.len()).unwrap_or_default();
+    let edits: Vec<Edited> = output.edits.iter().map(|edit| edited(scope, edit)).collect();
+    write(input, element, marks, &edits).map(|document| Some(Bytes::from(document))).map_err(unwritable)
+}
+
+/// A document of a template.
+fn written(scope: &Scope<'_>, template: &Template, names: &Names) -> Result<Bytes, Why> {
+    let text = template.render(&shown(scope, names));
+    text.map(Bytes::from).map_err(|error| Why { code: ReasonCode::Unwritable, text: error.to_string() })
 }
 
 fn unwritable(error: SpliceError) -> Why {
