@@ -45,7 +45,7 @@ fn main() {
             timed(documents, |offset| {
                 let _in_hand = care.map(|care| take(care, offset, &record));
                 let read_record = ReadRecord { at: AT, offset: Offset(offset), record: record.clone() };
-                black_box(read(read_record, &spec, &mut decoder));
+                black_box(read(&read_record, &spec, &mut decoder));
             })
         };
         let (always, carefully) = (decode(None), decode(Some(&care)));

@@ -57,7 +57,7 @@ pub fn build(scope: Scope<'_, Epoch>, setup: Setup) -> Handle<Epoch> {
     let decoded = decode(in_records(read.records, fault), setup.decode);
     let stored = gate(in_events(decoded.events, fault), read.tickets, setup.gate);
     let sunk = sink(in_batches(stored.batches, fault), setup.sink);
-    let committed = commit(read.covered, sunk.done, setup.commit);
+    let committed = commit(read.covered.concat(decoded.covered), sunk.done, setup.commit);
     let accounts = [read.accounts, decoded.accounts, stored.accounts, sunk.accounts];
     match audit(scope, accounts, setup.audit) {
         Some(audited) => committed.concat(audited).probe().0,

@@ -12,6 +12,9 @@ mod errors;
 mod lines;
 mod settings;
 
+mod catalogue;
+pub use catalogue::{json_schema, reference};
+
 mod checker;
 mod choices;
 mod section;
@@ -20,6 +23,7 @@ pub use suggest::nearest;
 mod variables;
 
 mod client_options;
+mod conditions;
 mod names;
 mod namespaces;
 mod paths;
@@ -30,10 +34,12 @@ mod types;
 mod url;
 
 mod section_database;
+mod section_edits;
 mod section_event;
 mod section_field;
 mod section_job;
 mod section_limits;
+mod section_lists;
 mod section_output;
 mod section_rejects;
 mod section_source;
@@ -41,7 +47,6 @@ mod section_steps;
 
 mod fingerprint;
 mod password;
-mod templates;
 
 mod lexical;
 pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal, read_literal};
@@ -107,18 +112,13 @@ fn read<'t>(checker: &mut Checker<'_>, table: &'t DeTable<'t>) -> Option<JobSpec
     let source = section_source::read(checker, &mut root, job.name.as_deref());
     let event = section_event::read(checker, &mut root);
     let has_output = root.has("output");
-    let (database, mut names) = section_database::read(checker, &mut root, event.field_names, has_output);
-    let output = section_output::read(checker, &mut root, &event.namespaces, &mut names, &source.topics);
-    let output_topic =
-        output.as_ref().and_then(Option::as_ref).and_then(|(_, topics)| topics.first()).map(String::as_str);
-    let others = section_rejects::Others { inputs: &source.topics, output: output_topic };
+    let (database, mut names) = section_database::read(checker, &mut root, event.names, has_output);
+    let outputs = section_output::read(checker, &mut root, &event.namespaces, &mut names, &source.topics);
+    let others = section_rejects::Others { inputs: &source.topics, outputs: &outputs.topics };
     let rejects = section_rejects::read(checker, &mut root, &others);
     let outage = section_limits::read_outage(checker, &mut root);
     let limits = section_limits::read_limits(checker, &mut root);
-    root.not_built(checker, "status", "leave it out: this version reports on its terminal and in its log");
     root.finish(checker);
-    let (outputs, output_topics) =
-        output?.map_or_else(Default::default, |(output, topics)| (vec![output], topics));
     Some(JobSpec {
         name: job.name?,
         key_groups: job.key_groups?,
@@ -126,8 +126,8 @@ fn read<'t>(checker: &mut Checker<'_>, table: &'t DeTable<'t>) -> Option<JobSpec
         source: source.spec?,
         event: event.spec?,
         database: database?.finish(names),
-        outputs,
-        output_topics,
+        outputs: outputs.specs?,
+        output_topics: outputs.topics,
         rejects: rejects?,
         outage: outage?,
         limits: limits?,

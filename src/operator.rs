@@ -13,6 +13,9 @@ pub mod decode;
 /// Between 2 and 3: which worker handles an event.
 pub mod exchange;
 
+/// Between 2 and 3: a record's events on their way to one worker.
+pub mod bundle;
+
 /// 3: events through the database.
 pub mod gate;
 

@@ -17,9 +17,17 @@ mod declaration;
 
 mod chars;
 
+mod cursor;
+
+mod prolog;
+
+mod doctype;
+
 mod walk;
 
 mod element;
+
+mod value;
 
 mod tag;
 
@@ -27,14 +35,34 @@ mod reference;
 
 mod scope;
 
+mod finder;
+
+mod seek;
+
+mod naming;
+
 mod found;
+
+mod run;
+
+mod search;
 
 mod decode;
 pub use decode::{Decoded, Decoder};
 
+mod judge;
+
+mod rows;
+
+mod marks;
+
 mod field;
 
+mod json;
+
 mod fault;
+
+mod lines;
 
 mod setup;
 pub use setup::XmlSetupError;

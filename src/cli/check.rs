@@ -77,7 +77,7 @@ impl Report {
 fn topics(job: &Worlds, report: &mut Report) {
     let spec = &job.spec;
     let mut names = spec.source.topics.clone();
-    names.extend(spec.output_topics.first().cloned());
+    names.extend(spec.output_topics.iter().cloned());
     names.extend(spec.rejects.dead_letter_topic.clone());
     match job.log.partition_counts(&names, DEADLINE) {
         Err(error) => report.wrong(format!("source.bootstrap_servers: {error}"), log_code(&error)),
@@ -98,9 +98,9 @@ fn topics(job: &Worlds, report: &mut Report) {
 /// Topics that may refuse what the job sends to them.
 fn record_limits(job: &Worlds, report: &mut Report) {
     let spec = &job.spec;
-    let output = spec.output_topics.first();
     let letters = spec.rejects.dead_letter_topic.as_ref();
-    let names: Vec<String> = spec.source.topics.iter().chain(output).chain(letters).cloned().collect();
+    let names: Vec<String> =
+        spec.source.topics.iter().chain(&spec.output_topics).chain(letters).cloned().collect();
     let limits = match job.log.record_limits(&names, DEADLINE) {
         Ok(limits) => limits,
         Err(error) => return report.wrong(format!("source.bootstrap_servers: {error}"), log_code(&error)),
@@ -109,7 +109,7 @@ fn record_limits(job: &Worlds, report: &mut Report) {
     let document = spec.limits.document_bytes;
     // What cannot be read is as large as its topic allows.
     let largest = spec.source.topics.iter().filter_map(of).max().unwrap_or(0).max(document);
-    let output = output.and_then(|name| {
+    let outputs = spec.output_topics.iter().filter_map(|name| {
         limit_note(
             "output.topic",
             name,
@@ -130,7 +130,8 @@ fn record_limits(job: &Worlds, report: &mut Report) {
             "are cut, and cannot be replayed",
         )
     });
-    report.notes.extend(output.into_iter().chain(letters));
+    let notes: Vec<String> = outputs.chain(letters).collect();
+    report.notes.extend(notes);
 }
 
 fn limit_note(

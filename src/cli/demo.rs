@@ -277,7 +277,7 @@ fn shop_log(bootstrap_servers: String) -> KafkaSetup {
         client: std::collections::BTreeMap::new(),
         group_id: "demo-shop".to_owned(),
         topics: vec!["orders.enriched".to_owned(), "orders.rejected".to_owned()],
-        output_topic: Some("orders".to_owned()),
+        output_topics: vec!["orders".to_owned()],
         dead_letter_topic: None,
         progress_topic: progress_topic_name("demo-shop"),
         job: "demo-shop".to_owned(),

@@ -1,4 +1,4 @@
-//! `verify`: holds the input, the ledger, the output topic and the dead letters against each other. Changes nothing.
+//! `verify`: holds the input, the ledger, the output topics and the dead letters against each other. Changes nothing.
 //!
 //! In:        a job file     Out: what is lost, doubled or out of order, by its place and key; or that nothing is
 //! Order:     the ledger's frontier, then its parked events; then everything that was sent, sorted by what it came from; then the input up to
@@ -17,6 +17,7 @@ mod order;
 pub(super) mod progress;
 pub(super) mod reading;
 mod report;
+mod rules;
 pub(super) mod sorter;
 
 #[cfg(test)]
@@ -30,10 +31,11 @@ use crate::database::{Move, ResetRow};
 use crate::job::{JobSpec, Start};
 use crate::kafka::{self, KafkaSetup, Log};
 use crate::model::{Body, Destination, NextOffset, Offset, TopicPartition};
+use crate::operator::bundle::Part;
 use crate::operator::decode;
 use crate::protocol::halt::HaltKind;
 use crate::xml::Decoder;
-use compare::{Compare, Content, InputRecord, Rules};
+use compare::{Compare, Content, InputRecord};
 use entry::{Lies, SentAt};
 use found::{Fault, Finding, Found, Key};
 use gather::{Gather, Gathered};
@@ -42,6 +44,7 @@ use ledger::{Aside, Ledger};
 use progress::Progress;
 use reading::{DEADLINE, failed};
 use report::Report;
+use rules::Rules;
 use sorter::{SortError, Sorter};
 use std::path::Path;
 use std::sync::Arc;
@@ -107,6 +110,11 @@ fn notes(spec: &JobSpec, ledger: &Ledger) -> Vec<String> {
     }
     if spec.outputs.is_empty() {
         notes.push("the job has no [output]: only its dead letters can be looked at".to_owned());
+    } else if spec.outputs.iter().any(|output| output.when.is_some()) {
+        notes.push(
+            "outputs with a condition may be there or not: only that none is there twice, and their order, can be looked at"
+                .to_owned(),
+        );
     }
     notes
 }
@@ -126,9 +134,9 @@ struct Verification<'a> {
 impl<'a> Verification<'a> {
     fn new(job: &'a Worlds, memory_mib: u32) -> Result<Verification<'a>, Failure> {
         let spec = job.spec.as_ref();
-        let output = spec.output_topics.first().map(|topic| (Destination::Output, topic.clone()));
+        let outputs = (0_u16..).map(Destination::Output).zip(spec.output_topics.iter().cloned());
         let letters = spec.rejects.dead_letter_topic.clone().map(|topic| (Destination::DeadLetter, topic));
-        let (sends, names): (Vec<_>, Vec<_>) = output.into_iter().chain(letters).unzip();
+        let (sends, names): (Vec<_>, Vec<_>) = outputs.chain(letters).unzip();
         let topics: Vec<String> = spec.source.topics.iter().cloned().chain(names).collect();
         // A log of its own, to which the topics that the job sends to are topics to read from.
         let log = kafka::open(KafkaSetup { topics: topics.clone(), ..KafkaSetup::from_spec(spec) });
@@ -171,7 +179,7 @@ impl<'a> Verification<'a> {
         let horizon = Horizon::new(spec.source.start != Start::Earliest, in_flight_records(spec));
         // Half of the memory for each of the two sorters that there are at a time.
         let sorter = Sorter::new(self.memory_bytes / 2, folder);
-        let mut gather = Gather::new(&spec.name, &spec.source.topics, sorter, horizon);
+        let mut gather = Gather::new(&spec.name, &spec.source.topics, Rules::of(spec), sorter, horizon);
         let mut aside = |aside: Aside| {
             Ok(gather.aside(aside.source, if aside.is_dropped { Lies::Dropped } else { Lies::Parked })?)
         };
@@ -230,7 +238,7 @@ impl<'a> Verification<'a> {
             self.progress.begin(format!("comparing {topic}/{}:", at.partition), of);
             reading::up_to(&*log, *at, NextOffset(first.0), frontier, &mut |record| {
                 self.progress.step();
-                Ok(compare.record(&decoded(record, self.spec, &mut decoder))?)
+                Ok(compare.record(&decoded(&record, self.spec, &mut decoder))?)
             })?;
         }
         Ok(compare)
@@ -241,8 +249,10 @@ impl<'a> Verification<'a> {
         let mut decoder = self.decoder()?;
         for finding in &mut found.out_of_order.shown {
             let record = reading::at_offset(&*self.log, finding.source.at, finding.source.offset)?;
-            let content = record.map(|record| decoded(record, self.spec, &mut decoder).content);
-            if let Some(Content::Readable { group, key }) = content {
+            let events = record.map(|record| decoded(&record, self.spec, &mut decoder).events);
+            let index = usize::try_from(finding.source.index).unwrap_or(usize::MAX);
+            let content = events.and_then(|events| events.into_iter().nth(index));
+            if let Some(Content::Readable { group, key, .. }) = content {
                 finding.key = Some(Key { group, key });
             }
         }
@@ -282,15 +292,13 @@ fn in_flight_records(spec: &JobSpec) -> u64 {
     u64::try_from(records).unwrap_or(u64::MAX).saturating_add(1)
 }
 
-fn decoded(record: kafka::ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> InputRecord {
-    let event = decode::read(record, spec, decoder);
-    let content = match event.body {
-        Body::Readable { .. } | Body::Tombstone { .. } => {
-            Content::Readable { group: event.key_group, key: event.key }
-        }
+fn decoded(record: &kafka::ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> InputRecord {
+    let content = |part: Part| match part.body {
         Body::Unreadable(reason) => Content::Unreadable { code: reason.code.as_str() },
+        body => Content::Readable { group: part.key_group, key: part.key, tombstone: body.is_tombstone() },
     };
-    InputRecord { at: event.at.at, offset: event.at.offset, content }
+    let events = decode::read(record, spec, decoder).into_iter().map(content).collect();
+    InputRecord { at: record.at, offset: record.offset, events }
 }
 
 fn distance(from: Offset, to: NextOffset) -> u64 {

@@ -146,7 +146,7 @@ impl Reset {
         let plan = plan(&gathered.facts, wish)?;
         if let Some(writer) = writer.as_deref_mut() {
             let wanted = |row: &&crate::database::OutboxRow| plan.send.contains(&(row.group, row.batch));
-            let missing = outbox::decoded(gathered.outbox.iter().filter(wanted))?;
+            let missing = outbox::decoded(gathered.outbox.iter().filter(wanted), &setup.spec)?;
             outbox::send_all(writer, &missing, &gathered.job)
                 .await
                 .map_err(|error| not_sent(log_trouble(error)))?;

@@ -13,7 +13,7 @@ use super::pulse::{Looks, Pulse};
 use super::start::{Cluster, Patience, StartSetup, Started, Stopped, Word, start};
 use crate::dataflow::{self, Setup};
 use crate::job::JobSpec;
-use crate::model::{Incarnation, KeyGroup};
+use crate::model::{Incarnation, KeyGroup, RecordLimits};
 use crate::operator::audit::AuditSetup;
 use crate::operator::budget::Budget;
 use crate::operator::commit::CommitSetup;
@@ -276,17 +276,16 @@ impl Life {
         for (at, next) in &started.from {
             shared.job.board.set_position(at.topic, at.partition, next.0);
         }
-        let decoder = || Decoder::new(&spec.event, &spec.outputs, spec.limits);
-        match decoder().and_then(|first| Ok((first, decoder()?))) {
-            Ok(decoders) => {
-                let setup = self.setup(started, decoders, worker.index());
+        match Documents::new(spec, &started.limits) {
+            Ok(documents) => {
+                let setup = self.setup(started, documents, worker.index());
                 self.data_index = Some(worker.next_dataflow_index());
                 self.committed =
                     Some(worker.dataflow_named::<u64, _, _>(&spec.name.clone(), |scope| {
                         dataflow::build(scope, setup)
                     }));
             }
-            Err(error) => self.stop.halt(Halt::new(HaltKind::Misconfigured, error.to_string())),
+            Err(why) => self.stop.halt(Halt::new(HaltKind::Misconfigured, why)),
         }
     }
 
@@ -307,10 +306,11 @@ impl Life {
     }
 
     fn decode_setup(&self, decoder: Decoder) -> DecodeSetup {
-        let Shared { job, planted, .. } = &*self.shared;
+        let Shared { job, planted, budget, .. } = &*self.shared;
         DecodeSetup {
             spec: Arc::clone(&job.spec),
             decoder,
+            budget: Arc::clone(budget),
             board: Arc::clone(&job.board),
             stop: self.stop.clone(),
             care: job.guard.care(),
@@ -318,9 +318,8 @@ impl Life {
         }
     }
 
-    /// `decoders`: one for 2-decode, one for parked events.
-    fn setup(&self, started: Started, decoders: (Decoder, Decoder), index: usize) -> Setup {
-        let (decoder, again) = decoders;
+    fn setup(&self, started: Started, documents: Documents, index: usize) -> Setup {
+        let Documents { decoder, again, outputs } = documents;
         let Shared { job, host, budget, database_prober, broker_prober, drain, threads, planted, .. } =
             &*self.shared;
         let (spec, board, stop) = (&job.spec, &job.board, &self.stop);
@@ -351,7 +350,7 @@ impl Life {
                 database: Arc::clone(&job.database),
                 claimed: started.claimed,
                 lanes: (connections / threads).max(1),
-                outputs: Arc::new(OutputSetup::new(Arc::clone(spec), started.limits)),
+                outputs: Arc::new(outputs),
                 read_again,
                 passed,
                 care: job.guard.care(),
@@ -388,12 +387,30 @@ impl Life {
     }
 }
 
+/// What reads and writes documents.
+struct Documents {
+    /// For 2-decode.
+    decoder: Decoder,
+    /// For parked events.
+    again: Decoder,
+    outputs: OutputSetup,
+}
+
+impl Documents {
+    /// Compiles the job's paths and templates; or why it cannot be carried out.
+    fn new(spec: &Arc<JobSpec>, limits: &RecordLimits) -> Result<Documents, String> {
+        let decoder = || Decoder::new(&spec.event, &spec.outputs, spec.limits).map_err(|e| e.to_string());
+        let outputs = OutputSetup::new(Arc::clone(spec), limits.clone()).map_err(|e| e.to_string())?;
+        Ok(Documents { decoder: decoder()?, again: decoder()?, outputs })
+    }
+}
+
 /// Reads parked events as 2-decode reads records.
 fn read_again(spec: &Arc<JobSpec>, decoder: Decoder) -> ReadAgain {
     let (spec, decoder) = (Arc::clone(spec), Mutex::new(decoder));
     Arc::new(move |record, index| {
         let mut decoder = decoder.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(decode::read(record, &spec, &mut decoder)).filter(|event| event.at.index == index)
+        decode::read_one(record, index, &spec, &mut decoder)
     })
 }
 

@@ -183,16 +183,22 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The value as a number in a range.
-    pub(super) fn integer(&mut self, entry: &Entry<'_>, range: &RangeInclusive<u64>) -> Option<u64> {
+    /// The value as a number in a range, or 0 where that is allowed, too.
+    pub(super) fn integer(
+        &mut self,
+        entry: &Entry<'_>,
+        range: &RangeInclusive<u64>,
+        or_zero: bool,
+    ) -> Option<u64> {
         let DeValue::Integer(integer) = entry.value.get_ref() else {
             self.wrong_kind(entry, "an integer", None);
             return None;
         };
         let value = u64::from_str_radix(integer.as_str(), integer.radix()).ok();
-        let in_range = value.filter(|value| range.contains(value));
+        let in_range = value.filter(|value| range.contains(value) || (or_zero && *value == 0));
         if in_range.is_none() {
-            let message = format!("must be {}, got {integer}", range_words(range));
+            let zero = if or_zero { "0 or " } else { "" };
+            let message = format!("must be {zero}{}, got {integer}", range_words(range));
             self.error(entry.at(), &entry.key, message, None);
         }
         in_range
@@ -220,7 +226,7 @@ impl<'a> Checker<'a> {
         };
         let entries = array.iter().enumerate().map(|(index, value)| {
             let key = format!("{}[{}]", entry.key, index + 1);
-            Entry { name: entry.name.clone(), key_at: value.span().start, key, value }
+            Entry { name: entry.name.clone(), key_at: value.span().start, key, value, inside: entry.inside }
         });
         Some(entries.collect())
     }

@@ -91,7 +91,7 @@ pub(super) fn read_client(
 ) -> Option<BTreeMap<String, Secret>> {
     let mut options = BTreeMap::new();
     let Some(entry) = source.get("client") else {
-        checker.default(&source.key_of("client"), "{}", None);
+        source.left_out(checker, "client", None);
         return Some(options);
     };
     let hint = Some("write client = { \"fetch.min.bytes\" = \"1\" }".to_owned());

@@ -1,36 +1,32 @@
-//! Prefixes to URIs, and paths to what they mean from the event's element downwards.
+//! Prefixes to URIs.
 //!
-//! In:        `event.namespaces`, `event.each`, and paths as they are written
-//! Out:       expanded names; absolute paths made relative to the event's element
-//! Fails:     a prefix nobody declares, an absolute path that begins elsewhere and so can never match
-//! Not here:  the grammar of paths (`paths`)
+//! In:        `event.namespaces`, and names as they are written
+//! Out:       expanded names
+//! Fails:     a prefix nobody declares
+//! Not here:  what paths mean (`namespaces/places`), and their grammar (`paths`)
 
+mod places;
+
+pub(super) use places::Each;
+
+use super::Name;
 use super::checker::{Checker, Text, quote};
-use super::paths::{PathProblem, RawName, RawPath, name_of, parse};
+use super::paths::{PathProblem, RawName, name_of};
 use super::section::{Section, shown_key};
 use super::suggest::did_you_mean;
-use super::{Base, Branch, End, Name, Path, PathStep};
 use std::collections::BTreeMap;
 
-/// The job's prefixes.
-#[derive(Default)]
+/// The job's prefixes, and where its paths begin.
+#[derive(Clone, Default)]
 pub(super) struct Namespaces {
     /// `None`: declared, but its URI is wrong, which has been said already.
     uris: BTreeMap<String, Option<String>>,
-    /// The event's element; `None`: `event.each` is not given, or wrong.
-    pub(super) root: Root,
-}
-
-/// What is known of the event's element.
-#[derive(Default)]
-pub(super) enum Root {
-    /// `event.each` is left out: any element is the root.
-    #[default]
-    Any,
-    /// `event.each` is wrong, which has been said already.
-    Wrong,
-    /// The name that `event.each` gives.
-    Named(Name),
+    /// The event's element.
+    pub(super) each: Each,
+    /// Whether a variable gave `event.each`, so that no message may quote it.
+    pub(super) each_by_variable: bool,
+    /// Whether paths begin at a list's row.
+    rows: places::Rows,
 }
 
 /// The URI that the prefix `xml` always has.
@@ -43,7 +39,7 @@ impl Namespaces {
     pub(super) fn read(checker: &mut Checker<'_>, event: &mut Section<'_>) -> Namespaces {
         let mut namespaces = Namespaces::default();
         let Some(entry) = event.get("namespaces") else {
-            checker.default(&event.key_of("namespaces"), "{}", None);
+            event.left_out(checker, "namespaces", None);
             return namespaces;
         };
         let hint = Some("write `namespaces = { s = \"urn:shop:1\" }`".to_owned());
@@ -107,105 +103,6 @@ impl Namespaces {
         }
         Some((self.name(checker, text, &raw)?, raw.prefix.unwrap_or_default()))
     }
-
-    /// Reads `event.each`: one absolute step.
-    pub(super) fn read_root(&self, checker: &mut Checker<'_>, text: &Text) -> Option<Name> {
-        let raw = match parse(&text.value) {
-            Ok(raw) => raw,
-            Err(problem) => return say(checker, text, problem),
-        };
-        if !raw.absolute || raw.attribute.is_some() || raw.text_step {
-            let message = format!("must be the path of an element from the root, got {}", text.quoted());
-            checker.error_of(
-                text,
-                message,
-                Some("write `/` and the root element's name, such as `/s:order`".to_owned()),
-            );
-            return None;
-        }
-        match raw.steps.as_slice() {
-            [root] => self.name(checker, text, root),
-            _ => {
-                let hint = "built is one step: the root element, such as `/s:order`, is the event".to_owned();
-                checker.error_of(
-                    text,
-                    "events other than the root element are not built yet in this version",
-                    Some(hint),
-                );
-                None
-            }
-        }
-    }
-
-    /// Reads a path and makes it relative to the event's element; `None`: the error is recorded.
-    pub(super) fn path(&self, checker: &mut Checker<'_>, text: &Text) -> Option<Path> {
-        let raw = match parse(&text.value) {
-            Ok(raw) => raw,
-            Err(problem) => return say(checker, text, problem),
-        };
-        let steps: Vec<Option<Name>> = raw.steps.iter().map(|step| self.name(checker, text, step)).collect();
-        let attribute = raw.attribute.as_ref().map(|name| self.name(checker, text, name));
-        let steps: Vec<Name> = steps.into_iter().collect::<Option<_>>()?;
-        let attribute = match attribute {
-            Some(name) => Some(name?),
-            None => None,
-        };
-        let steps = if raw.absolute { self.below_root(checker, text, &raw, steps)? } else { steps };
-        let branch = Branch {
-            from: Base::Here { up: 0 },
-            steps: steps.into_iter().map(|name| PathStep { name, predicates: Vec::new() }).collect(),
-            end: attribute.map_or(End::Element, End::Attribute),
-        };
-        Some(Path { text: text.value.clone(), branches: vec![branch] })
-    }
-
-    /// The steps of an absolute path without its first, which must be the event's element.
-    fn below_root(
-        &self,
-        checker: &mut Checker<'_>,
-        text: &Text,
-        raw: &RawPath,
-        mut steps: Vec<Name>,
-    ) -> Option<Vec<Name>> {
-        let first = match raw.steps.first() {
-            Some(first) => written(first),
-            None => {
-                checker.error_of(text, format!("{} names no element", text.quoted()), None);
-                return None;
-            }
-        };
-        match &self.root {
-            Root::Wrong => None,
-            Root::Any => {
-                let hint = format!(
-                    "give `each = {}` in [event], or leave out `/{first}/`",
-                    quote(&format!("/{first}"))
-                );
-                let message = format!(
-                    "the absolute path {} needs event.each, which names the root element",
-                    text.quoted()
-                );
-                checker.error_of(text, message, (!text.has_variables()).then_some(hint));
-                None
-            }
-            Root::Named(root) if steps.first() == Some(root) => {
-                steps.remove(0);
-                Some(steps)
-            }
-            Root::Named(root) => {
-                let message = format!(
-                    "{} can never match: the root element is {}, not {}",
-                    text.quoted(),
-                    root_words(root),
-                    text.quoted_part(&first),
-                );
-                let hint =
-                    "an absolute path begins with the element of event.each; names match by namespace, too";
-                checker.error_of(text, message, Some(hint.to_owned()));
-                None
-            }
-        }
-    }
 }
 
 fn say<T>(checker: &mut Checker<'_>, text: &Text, problem: PathProblem) -> Option<T> {
@@ -217,20 +114,6 @@ fn say<T>(checker: &mut Checker<'_>, text: &Text, problem: PathProblem) -> Optio
     };
     checker.error_in(text, problem.offset, message, problem.hint);
     None
-}
-
-fn written(name: &RawName) -> String {
-    match &name.prefix {
-        Some(prefix) => format!("{prefix}:{}", name.local),
-        None => name.local.clone(),
-    }
-}
-
-fn root_words(name: &Name) -> String {
-    match &name.namespace {
-        Some(uri) => format!("`{}` in {}", name.local, quote(uri)),
-        None => format!("`{}` in no namespace", name.local),
-    }
 }
 
 /// Message and hint, where a prefix or its URI is not allowed.

@@ -9,14 +9,6 @@ use super::section_steps::read_steps;
 use super::sql::Dialect;
 use super::url;
 use super::{DatabaseKind, DatabaseSpec, Step};
-use std::ops::RangeInclusive;
-
-const CONNECTIONS: RangeInclusive<u64> = 1..=64;
-const CONNECTIONS_DEFAULT: u64 = 4;
-const BATCH_EVENTS: RangeInclusive<u64> = 1..=10_000;
-const BATCH_EVENTS_DEFAULT: u64 = 500;
-const DEADLINE_S: RangeInclusive<u64> = 1..=3600;
-const DEADLINE_S_DEFAULT: u64 = 30;
 
 /// `[database]` until the columns that the output refers to are known, too.
 pub(super) struct Database {
@@ -43,15 +35,14 @@ impl Database {
 pub(super) fn read(
     checker: &mut Checker<'_>,
     root: &mut Section<'_>,
-    fields: Vec<String>,
+    mut names: Names,
     has_output: bool,
 ) -> (Option<Database>, Names) {
-    let mut names = Names { fields, steps: Vec::new() };
     let Some(mut section) = root.section(checker, "database") else { return (None, names) };
     let (kind, is_sqlite) = kind(checker, &mut section);
     let connections = connections(checker, &mut section, is_sqlite);
-    let batch_events = section.integer_or(checker, "batch_events", &BATCH_EVENTS, BATCH_EVENTS_DEFAULT);
-    let deadline_s = section.integer_or(checker, "deadline_s", &DEADLINE_S, DEADLINE_S_DEFAULT);
+    let batch_events = section.integer(checker, "batch_events");
+    let deadline_s = section.integer(checker, "deadline_s");
     let dialect = if is_sqlite { Dialect::Sqlite } else { Dialect::MySql };
     let steps = read_steps(checker, &mut section, dialect, has_output, &mut names);
     section.finish(checker);
@@ -87,7 +78,7 @@ fn kind(checker: &mut Checker<'_>, section: &mut Section<'_>) -> (Option<Databas
     match file {
         Given::Wrong => (None, is_sqlite),
         Given::No => {
-            checker.default(&section.key_of("password_file"), "none", None);
+            section.left_out(checker, "password_file", None);
             (Some(kind), is_sqlite)
         }
         Given::Right(file) => (with_password_file(checker, kind, &file), is_sqlite),
@@ -143,19 +134,17 @@ fn shown_url(kind: &DatabaseKind) -> String {
 
 fn connections(checker: &mut Checker<'_>, section: &mut Section<'_>, is_sqlite: bool) -> Option<u64> {
     if !is_sqlite {
-        return section.integer_or(checker, "connections", &CONNECTIONS, CONNECTIONS_DEFAULT);
+        return section.integer(checker, "connections");
     }
-    match section.get("connections") {
-        None => checker.default(&section.key_of("connections"), "1", Some("SQLite has one writer")),
-        Some(entry) => {
-            let value = checker.integer(&entry, &CONNECTIONS)?;
-            if value != 1 {
-                let hint = Some("leave it out".to_owned());
-                checker.error(entry.at(), &entry.key, format!("must be 1 with SQLite, got {value}"), hint);
-                return None;
-            }
-            checker.given(&entry.key, entry.at(), "1");
-        }
+    let Some(entry) = section.get("connections") else {
+        checker.default(&section.key_of("connections"), "1", Some("SQLite has one writer"));
+        return Some(1);
+    };
+    let value = section.integer(checker, "connections")?;
+    if value != 1 {
+        let hint = Some("leave it out".to_owned());
+        checker.error(entry.at(), &entry.key, format!("must be 1 with SQLite, got {value}"), hint);
+        return None;
     }
     Some(1)
 }

@@ -1,59 +1,74 @@
 //! `[event]`: how a document becomes an event.
 
 use super::checker::{Checker, Text};
-use super::choices::either;
-use super::namespaces::{Namespaces, Root};
+use super::choices::{choice_or, either, words_of};
+use super::namespaces::{Each, Namespaces};
+use super::references::{Names, meta};
 use super::section::{Given, Section};
-use super::section_field::{self, FIELD_HINT, Within};
-use super::{Doctype, EventSpec, Field, KeyPart, NoMatch, Path, PathStep, TombstoneRule};
+use super::section_lists;
+use super::{Doctype, EventSpec, KeyPart, Meta, NoMatch, TombstoneRule};
+
+const NO_MATCHES: [(&str, NoMatch); 2] = [("unreadable", NoMatch::Unreadable), ("discard", NoMatch::Discard)];
+const DOCTYPES: [(&str, Doctype); 2] = [("read", Doctype::Read), ("refuse", Doctype::Refuse)];
+const TOMBSTONES: [(&str, TombstoneRule); 3] = [
+    ("unreadable", TombstoneRule::Unreadable),
+    ("discard", TombstoneRule::Discard),
+    ("event", TombstoneRule::Event),
+];
 
 /// What `[event]` says, and what other sections need even where it is wrong.
 pub(super) struct Event {
     pub(super) spec: Option<EventSpec>,
     pub(super) namespaces: Namespaces,
-    /// Of all fields, those with mistakes included, so that they cause no further errors.
-    pub(super) field_names: Vec<String>,
+    /// Of all fields and lists, those with mistakes included, so that they cause no further errors.
+    pub(super) names: Names,
 }
 
 pub(super) fn read(checker: &mut Checker<'_>, root: &mut Section<'_>) -> Event {
-    let nothing = Event { spec: None, namespaces: Namespaces::default(), field_names: Vec::new() };
-    let Some(mut section) = root.section(checker, "event") else { return nothing };
+    let Some(mut section) = root.section(checker, "event") else {
+        return Event { spec: None, namespaces: Namespaces::default(), names: Names::default() };
+    };
     let format = format(checker, &mut section);
     let mut namespaces = Namespaces::read(checker, &mut section);
-    namespaces.root = each(checker, &mut section, &namespaces);
+    each(checker, &mut section, &mut namespaces);
+    let no_match = choice_or(checker, &mut section, "no_match", &NO_MATCHES);
     let key = key(checker, &mut section, &namespaces);
-    let (fields, field_names) = fields(checker, &mut section, &namespaces);
-    let instead = "leave it out: this version reads the fields of the event's element, one row per event";
-    section.not_built(checker, "lists", instead);
+    let doctype = choice_or(checker, &mut section, "doctype", &DOCTYPES);
+    let tombstone = choice_or(checker, &mut section, "tombstone", &TOMBSTONES);
+    let list_names = section_lists::names(&section);
+    let (fields, field_names) = section_lists::fields(checker, &mut section, &namespaces, &list_names, false);
+    let (lists, list_names) = section_lists::read(checker, &mut section, &namespaces, &field_names);
     section.finish(checker);
-    let root = match &namespaces.root {
-        Root::Any => Some(None),
-        Root::Named(name) => Some(Some(name.clone())),
-        Root::Wrong => None,
+    let each = match &namespaces.each {
+        Each::Root => Some(Vec::new()),
+        Each::Steps(steps) => Some(steps.clone()),
+        Each::Wrong => None,
     };
-    let spec = match (format, root, key, fields) {
-        (Some(()), Some(root), Some(key), Some(fields)) => Some(EventSpec {
-            each: root
-                .into_iter()
-                .map(|name: super::Name| PathStep { name, predicates: Vec::new() })
-                .collect(),
-            no_match: NoMatch::Unreadable,
-            key: key.into_iter().map(KeyPart::Path).collect(),
-            fields,
-            lists: Vec::new(),
-            doctype: Doctype::Refuse,
-            tombstone: TombstoneRule::Unreadable,
-        }),
-        _ => None,
+    let names = Names {
+        fields: field_names,
+        lists: list_names,
+        steps: Vec::new(),
+        tombstones: tombstone.map(|rule| rule == TombstoneRule::Event),
     };
-    Event { spec, namespaces, field_names }
+    let spec = format.and_then(|()| {
+        Some(EventSpec {
+            each: each?,
+            no_match: no_match?,
+            key: key?,
+            fields: fields?,
+            lists: lists?,
+            doctype: doctype?,
+            tombstone: tombstone?,
+        })
+    });
+    Event { spec, namespaces, names }
 }
 
 fn format(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<()> {
     match section.text(checker, "format") {
         Given::Wrong => None,
         Given::No => {
-            checker.default(&section.key_of("format"), "\"xml\"", None);
+            section.left_out(checker, "format", None);
             Some(())
         }
         Given::Right(text) if text.value == "xml" => {
@@ -61,33 +76,40 @@ fn format(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<()> {
             Some(())
         }
         Given::Right(text) => {
-            let message = format!("must be {}, got {}", either(["xml"]), text.quoted());
+            let message = format!("must be {}, got {}", either(words_of(section, "format")), text.quoted());
             checker.error_of(&text, message, Some("documents are XML".to_owned()));
             None
         }
     }
 }
 
-fn each(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &Namespaces) -> Root {
-    match section.text(checker, "each") {
-        Given::Wrong => Root::Wrong,
+fn each(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &mut Namespaces) {
+    namespaces.each = match section.text(checker, "each") {
+        Given::Wrong => Each::Wrong,
         Given::No => {
-            checker.default(&section.key_of("each"), "the root element", Some("whatever its name is"));
-            Root::Any
+            section.left_out(checker, "each", Some("whatever its name is"));
+            Each::Root
         }
-        Given::Right(text) => match namespaces.read_root(checker, &text) {
-            Some(name) => {
-                checker.given_text(&text, format!("{:?}", text.value));
-                Root::Named(name)
+        Given::Right(text) => {
+            namespaces.each_by_variable = text.has_variables();
+            match namespaces.read_each(checker, &text) {
+                Some(steps) => {
+                    checker.given_text(&text, format!("{:?}", text.value));
+                    Each::Steps(steps)
+                }
+                None => Each::Wrong,
             }
-            None => Root::Wrong,
-        },
-    }
+        }
+    };
 }
 
-fn key(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &Namespaces) -> Option<Vec<Path>> {
+fn key(
+    checker: &mut Checker<'_>,
+    section: &mut Section<'_>,
+    namespaces: &Namespaces,
+) -> Option<Vec<KeyPart>> {
     let Some(entry) = section.get("key") else {
-        checker.default(&section.key_of("key"), "the Kafka record key", None);
+        section.left_out(checker, "key", None);
         return Some(Vec::new());
     };
     let hint = Some("write key = [\"@id\"]; leave it out for the Kafka record key".to_owned());
@@ -97,14 +119,14 @@ fn key(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &Namesp
         return None;
     }
     let texts: Vec<Option<Text>> = entries.iter().map(|entry| checker.text(entry)).collect();
-    let paths: Vec<Option<Path>> =
-        texts.iter().map(|text| text.as_ref().and_then(|text| namespaces.path(checker, text))).collect();
+    let parts: Vec<Option<KeyPart>> =
+        texts.iter().map(|text| text.as_ref().and_then(|text| key_part(checker, text, namespaces))).collect();
     let texts: Vec<Text> = texts.into_iter().flatten().collect();
-    let paths: Vec<Path> = paths.into_iter().collect::<Option<_>>()?;
+    let parts: Vec<KeyPart> = parts.into_iter().collect::<Option<_>>()?;
     let shown: Vec<&str> = texts.iter().map(|text| text.value.as_str()).collect();
     checker.given_texts(&entry.key, entry.at(), &texts, format!("{shown:?}"));
-    for (index, path) in paths.iter().enumerate() {
-        let earlier = paths.iter().take(index).any(|e| e.branches == path.branches);
+    for (index, part) in parts.iter().enumerate() {
+        let earlier = parts.iter().take(index).any(|earlier| is_same(earlier, part));
         if let Some(text) = texts.get(index).filter(|_| earlier) {
             checker.error_of(
                 text,
@@ -113,28 +135,29 @@ fn key(checker: &mut Checker<'_>, section: &mut Section<'_>, namespaces: &Namesp
             );
         }
     }
-    Some(paths)
+    Some(parts)
 }
 
-fn fields(
-    checker: &mut Checker<'_>,
-    section: &mut Section<'_>,
-    namespaces: &Namespaces,
-) -> (Option<Vec<Field>>, Vec<String>) {
-    let Some(entry) = section.get("fields") else {
-        checker.default(&section.key_of("fields"), "{}", None);
-        return (Some(Vec::new()), Vec::new());
+/// A path, or `":_key"`, or `":_header.NAME"`.
+fn key_part(checker: &mut Checker<'_>, text: &Text, namespaces: &Namespaces) -> Option<KeyPart> {
+    let Some(name) = text.value.strip_prefix(':') else {
+        let path = namespaces.path(checker, text)?;
+        return Some(KeyPart::Path(path));
     };
-    let Some(table) = Section::of(checker, &entry, Some(FIELD_HINT.to_owned())) else {
-        return (None, Vec::new());
-    };
-    let mut names = Vec::new();
-    let mut fields = Vec::new();
-    let path = |checker: &mut Checker<'_>, text: &Text| namespaces.path(checker, text);
-    let within = Within { path: &path, lists: &[], in_list: false };
-    for entry in table.entries() {
-        names.push(entry.name.clone());
-        fields.push(section_field::read(checker, &entry, &within));
+    match meta(name) {
+        Ok(Meta::Key) => Some(KeyPart::RecordKey),
+        Ok(Meta::Header(header)) => Some(KeyPart::Header(header)),
+        Ok(_) | Err(_) => {
+            let message = format!("must be a path, \":_key\" or \":_header.NAME\", got {}", text.quoted());
+            checker.error_of(text, message, Some("the key is made before any field is read".to_owned()));
+            None
+        }
     }
-    (fields.into_iter().collect(), names)
+}
+
+fn is_same(one: &KeyPart, other: &KeyPart) -> bool {
+    match (one, other) {
+        (KeyPart::Path(one), KeyPart::Path(other)) => one.branches == other.branches,
+        (one, other) => one == other,
+    }
 }

@@ -1,7 +1,7 @@
 //! `[rejects]`: what happens to what cannot be handled.
 
 use super::checker::Checker;
-use super::choices::either;
+use super::choices::{either, words_of};
 use super::section::{Entry, Given, Section};
 use super::section_source::topic;
 use super::suggest::did_you_mean;
@@ -19,8 +19,8 @@ const WORDS: [(&str, RejectRule); 4] = [
 pub(super) struct Others<'a> {
     /// `source.topics`
     pub(super) inputs: &'a [String],
-    /// `output.topic`
-    pub(super) output: Option<&'a str>,
+    /// Every topic that an output may go to.
+    pub(super) outputs: &'a [String],
 }
 
 pub(super) fn read(
@@ -60,14 +60,14 @@ pub(super) fn read(
 /// The outer `None`: it is wrong.
 fn budget(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<Option<RejectBudget>> {
     let Some(entry) = section.get("budget") else {
-        checker.default(&section.key_of("budget"), "none", None);
+        section.left_out(checker, "budget", None);
         return Some(None);
     };
     let hint = "such as { share = 0.05, window_s = 60, at_least = 100 }";
     let mut section = Section::of(checker, &entry, Some(hint.to_owned()))?;
     let share = section.required(checker, "share", hint).and_then(|entry| share(checker, &entry));
-    let window = section.integer_or(checker, "window_s", &(1..=86_400), 60);
-    let at_least = section.integer_or(checker, "at_least", &(1..=1_000_000), 100);
+    let window = section.integer(checker, "window_s");
+    let at_least = section.integer(checker, "at_least");
     section.finish(checker);
     let at_least = usize::try_from(at_least?).ok()?;
     Some(Some(RejectBudget { share_ppm: share?, window_s: window?, at_least }))
@@ -106,7 +106,7 @@ fn dead_letter_topic(
     let text = match section.text(checker, "dead_letter_topic") {
         Given::Wrong => return Given::Wrong,
         Given::No => {
-            checker.default(&section.key_of("dead_letter_topic"), "none", None);
+            section.left_out(checker, "dead_letter_topic", None);
             return Given::No;
         }
         Given::Right(text) => text,
@@ -119,8 +119,8 @@ fn dead_letter_topic(
         checker.error_of(&text, format!("{} is one of source.topics", text.quoted()), hint);
         return Given::Wrong;
     }
-    if others.output == Some(text.value.as_str()) {
-        checker.error_of(&text, format!("{} is output.topic", text.quoted()), hint);
+    if others.outputs.contains(&text.value) {
+        checker.error_of(&text, format!("{} is a topic that an output goes to", text.quoted()), hint);
         return Given::Wrong;
     }
     checker.given_text(&text, format!("{:?}", text.value));
@@ -155,16 +155,15 @@ fn rule(
         }
         Given::Right(text) => text,
     };
-    let may_park = name != "unreadable";
-    let words: Vec<_> = WORDS.iter().filter(|(_, rule)| may_park || *rule != RejectRule::Park).collect();
-    let Some((word, rule)) = words.iter().find(|(word, _)| *word == text.value) else {
+    let words = words_of(section, name);
+    let meant = WORDS.iter().find(|(word, _)| words.contains(word) && *word == text.value);
+    let Some((word, rule)) = meant else {
         let hint = if text.value == "park" {
             Some("a record that cannot be read may have no key to park under".to_owned())
         } else {
-            did_you_mean(&text.value, words.iter().map(|(word, _)| *word))
+            did_you_mean(&text.value, words.iter().copied())
         };
-        let message =
-            format!("must be {}, got {}", either(words.iter().map(|(word, _)| *word)), text.quoted());
+        let message = format!("must be {}, got {}", either(words.iter().copied()), text.quoted());
         checker.error_of(&text, message, hint);
         return None;
     };

@@ -1,5 +1,6 @@
 //! `[source]`: which topics of which cluster are read, and where a job begins.
 
+use super::catalogue::Kind;
 use super::checker::{Checker, Text, quote};
 use super::choices::choice_or;
 use super::client_options::read_client;
@@ -7,9 +8,6 @@ use super::names::topic_problem;
 use super::section::{Given, Section};
 use super::{SourceSpec, Start};
 use std::num::NonZeroU16;
-
-/// Topics a job may read: a position keeps their index in 16 bits.
-const TOPICS_MAX: usize = 1024;
 
 const STARTS: [(&str, Start); 3] =
     [("earliest", Start::Earliest), ("latest", Start::Latest), ("group", Start::Group)];
@@ -25,7 +23,7 @@ pub(super) fn read(checker: &mut Checker<'_>, root: &mut Section<'_>, job: Optio
     let Some(mut section) = root.section(checker, "source") else { return nothing };
     let servers = bootstrap_servers(checker, &mut section);
     let topics = topics(checker, &mut section);
-    let start = choice_or(checker, &mut section, "start", &STARTS, Start::Earliest);
+    let start = choice_or(checker, &mut section, "start", &STARTS);
     let group_id = group_id(checker, &mut section, job);
     let client = read_client(checker, &mut section);
     section.finish(checker);
@@ -70,8 +68,12 @@ fn topics(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<Vec<St
     let entry = section.required(checker, "topics", "write topics = [\"...\"]")?;
     let hint = Some("write topics = [\"...\"]".to_owned());
     let entries = checker.list(&entry, "a list of names of topics", hint)?;
-    if entries.is_empty() || entries.len() > TOPICS_MAX {
-        let message = format!("must have 1..={TOPICS_MAX} topics, got {}", entries.len());
+    let most = match section.known("topics").map(|key| &key.kind) {
+        Some(Kind::Texts { most, .. }) => *most,
+        _ => 0,
+    };
+    if entries.is_empty() || entries.len() > most {
+        let message = format!("must have 1..={most} topics, got {}", entries.len());
         checker.error(entry.at(), &entry.key, message, None);
         return None;
     }

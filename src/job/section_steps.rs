@@ -7,19 +7,26 @@
 
 use super::checker::{Checker, Text};
 use super::choices::choice_or;
+use super::conditions;
 use super::names::identifier_problem;
-use super::references::{Names, StepNames};
+use super::references::{Names, Place, StepNames};
 use super::section::{Given, Section};
 use super::sql::{self, Dialect};
+use super::suggest::did_you_mean;
 use super::{LookupStep, Missing, On, Statement, Step, StoreStep};
 
 const STEP_HINT: &str = "write [[database.steps]] and store = \"INSERT ...\" below it";
+const ONS: [(&str, On); 3] = [("document", On::Document), ("tombstone", On::Tombstone), ("any", On::Any)];
 
 /// One step before its statement is read.
+#[derive(Default)]
 struct RawStep {
     name: Option<String>,
     missing: Option<Missing>,
     statement: Option<Text>,
+    when: Given<Text>,
+    for_each: Option<usize>,
+    on: Option<On>,
     is_lookup: bool,
     right: bool,
 }
@@ -43,15 +50,20 @@ pub(super) fn read_steps(
         return None;
     }
     if entries.is_empty() {
-        checker.default(&key, "[]", Some("nothing is looked up and nothing is stored"));
+        section.left_out(checker, "steps", Some("nothing is looked up and nothing is stored"));
     }
     let mut raw_steps = Vec::new();
     for entry in &entries {
         let raw = match Section::of(checker, entry, Some(STEP_HINT.to_owned())) {
             Some(table) => raw_step(checker, table, names),
-            None => RawStep { name: None, missing: None, statement: None, is_lookup: false, right: false },
+            None => RawStep::default(),
         };
-        names.steps.push(StepNames { name: raw.name.clone(), is_lookup: raw.is_lookup, columns: Vec::new() });
+        names.steps.push(StepNames {
+            name: raw.name.clone(),
+            is_lookup: raw.is_lookup,
+            on: raw.on.unwrap_or(On::Any),
+            columns: Vec::new(),
+        });
         raw_steps.push(raw);
     }
     let steps: Vec<Option<Step>> = raw_steps
@@ -66,7 +78,7 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
     let mut right = true;
     let name = match table.text(checker, "name") {
         Given::No => {
-            checker.default(&table.key_of("name"), "none", None);
+            table.left_out(checker, "name", None);
             None
         }
         Given::Wrong => {
@@ -92,23 +104,86 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
         checker.error(table.at, &table.key, "has no statement", Some(hint.to_owned()));
     }
     let missing = missing(checker, &mut table, is_lookup);
-    let for_each = table.has("for_each");
-    let instead = "leave the step out: this version stores the event itself, one row per statement";
-    table.not_built(checker, "for_each", instead);
+    let on = on(checker, &mut table, names);
+    let for_each = for_each(checker, &mut table, names, is_lookup, on);
+    let when = table.text(checker, "when");
+    if matches!(when, Given::No) {
+        table.left_out(checker, "when", None);
+    }
+    right &= !matches!(for_each, Given::Wrong);
+    // Which fields there are is not known: their messages would be wrong.
+    let for_each_wrong = matches!(for_each, Given::Wrong);
     table.finish(checker);
     let statement = match (lookup, store) {
-        // Its parameters may be those of the list, which is not built either: one message is enough.
-        _ if for_each => None,
+        _ if for_each_wrong => None,
         (Given::Right(text), Given::No) | (Given::No, Given::Right(text)) => Some(text),
         _ => None,
     };
-    RawStep { name, missing, statement, is_lookup, right: right && !both && !neither }
+    let for_each = if let Given::Right(list) = for_each { Some(list) } else { None };
+    let when = if for_each_wrong { Given::Wrong } else { when };
+    RawStep { name, missing, statement, when, for_each, on, is_lookup, right: right && !both && !neither }
+}
+
+/// For which records a step or an output is; `None`: wrong, the error is recorded.
+pub(super) fn on(checker: &mut Checker<'_>, table: &mut Section<'_>, names: &Names) -> Option<On> {
+    let on = choice_or(checker, table, "on", &ONS)?;
+    if on == On::Tombstone && names.tombstones == Some(false) {
+        let hint = "write tombstone = \"event\" in [event]: else a tombstone is no event".to_owned();
+        let at = table.get("on").map_or(table.at, |entry| entry.at());
+        checker.error(at, &table.key_of("on"), "needs event.tombstone = \"event\"", Some(hint));
+        return None;
+    }
+    Some(on)
+}
+
+fn for_each(
+    checker: &mut Checker<'_>,
+    table: &mut Section<'_>,
+    names: &Names,
+    is_lookup: bool,
+    on: Option<On>,
+) -> Given<usize> {
+    let text = match table.text(checker, "for_each") {
+        Given::Wrong => return Given::Wrong,
+        Given::No => {
+            table.left_out(checker, "for_each", None);
+            return Given::No;
+        }
+        Given::Right(text) => text,
+    };
+    if is_lookup {
+        let hint =
+            Some("a lookup reads one row per event: join the rows in the store's statement".to_owned());
+        checker.error_of(&text, "only a store has `for_each`", hint);
+        return Given::Wrong;
+    }
+    if on == Some(On::Tombstone) {
+        checker.error_of(&text, "a tombstone has no lists", Some("leave it out".to_owned()));
+        return Given::Wrong;
+    }
+    let Some(list) = names.lists.iter().position(|list| list.name == text.value) else {
+        let known: Vec<&str> = names.lists.iter().map(|list| list.name.as_str()).collect();
+        let hint =
+            did_you_mean(&text.value, known.iter().copied()).unwrap_or_else(|| match known.as_slice() {
+                [] => "the job has no lists: declare it in [event.lists.NAME]".to_owned(),
+                known => format!("lists of this job: {}", known.join(", ")),
+            });
+        checker.error_of(&text, format!("there is no list {}", text.quoted()), Some(hint));
+        return Given::Wrong;
+    };
+    checker.given_text(&text, format!("{:?}", text.value));
+    Given::Right(list)
 }
 
 fn step_name(checker: &mut Checker<'_>, text: &Text, names: &Names) -> bool {
     if let Some(problem) = identifier_problem(&text.value) {
         let hint = Some("statements refer to its columns as `:name.column`".to_owned());
         checker.error_of(text, format!("{problem}, got {}", text.quoted()), hint);
+        return false;
+    }
+    if names.lists.iter().any(|list| list.name == text.value) {
+        let hint = Some("`:name.part` would mean both: give the step another name".to_owned());
+        checker.error_of(text, format!("a list is named {}, too", text.quoted()), hint);
         return false;
     }
     if names.steps.iter().any(|step| step.name.as_deref() == Some(text.value.as_str())) {
@@ -124,7 +199,7 @@ fn step_name(checker: &mut Checker<'_>, text: &Text, names: &Names) -> bool {
 fn missing(checker: &mut Checker<'_>, table: &mut Section<'_>, is_lookup: bool) -> Option<Missing> {
     if is_lookup {
         let choices = [("reject", Missing::Reject), ("null", Missing::Null)];
-        return choice_or(checker, table, "missing", &choices, Missing::Reject);
+        return choice_or(checker, table, "missing", &choices);
     }
     if let Some(entry) = table.get("missing") {
         let hint = Some("leave it out: a store has no rows to miss".to_owned());
@@ -141,21 +216,20 @@ fn step(
     dialect: Dialect,
     names: &mut Names,
 ) -> Option<Step> {
-    let RawStep { name, missing, statement, is_lookup, right } = raw;
+    let RawStep { name, missing, statement, when, for_each, on, is_lookup, right } = raw;
+    let place = Place { step: Some(index), rows_of: for_each, on: on.unwrap_or(On::Any) };
+    let when = match when {
+        Given::No => Some(None),
+        Given::Wrong => None,
+        Given::Right(text) => conditions::read(checker, &text, names, place).map(Some),
+    };
     let statement =
-        statement.and_then(|text| read_statement(checker, &text, is_lookup, index, dialect, names));
-    let (statement, missing) = (statement?, missing?);
+        statement.and_then(|text| read_statement(checker, &text, is_lookup, place, dialect, names));
+    let (statement, missing, on, when) = (statement?, missing?, on?, when?);
     right.then_some(if is_lookup {
-        Step::Lookup(LookupStep {
-            name,
-            statement,
-            missing,
-            on: On::Document,
-            when: None,
-            columns: Vec::new(),
-        })
+        Step::Lookup(LookupStep { name, statement, missing, on, when, columns: Vec::new() })
     } else {
-        Step::Store(StoreStep { name, statement, for_each: None, on: On::Document, when: None })
+        Step::Store(StoreStep { name, statement, for_each, on, when })
     })
 }
 
@@ -163,7 +237,7 @@ fn read_statement(
     checker: &mut Checker<'_>,
     text: &Text,
     is_lookup: bool,
-    index: usize,
+    place: Place,
     dialect: Dialect,
     names: &mut Names,
 ) -> Option<Statement> {
@@ -179,7 +253,7 @@ fn read_statement(
     let mut right = right_verb(checker, text, &scanned.words, is_lookup);
     let mut parameters = Vec::new();
     for parameter in &scanned.parameters {
-        match names.resolve(&parameter.name, Some(index)) {
+        match names.resolve(&parameter.name, place) {
             Ok(value) => parameters.push(value),
             Err((message, hint)) => {
                 right = false;

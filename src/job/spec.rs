@@ -157,6 +157,8 @@ pub struct LimitsSpec {
     pub document_bytes: usize,
     /// Elements inside elements.
     pub document_depth: usize,
+    /// Events of one record.
+    pub events_per_record: usize,
     /// Seconds for which a process of the cluster may be silent before the others take it for lost; 0: for ever.
     pub peer_silence_s: u64,
     /// Ordering keys that may be parked, per process.

@@ -4,7 +4,7 @@ use super::suggest::did_you_mean;
 use super::{DurationUnit, FieldType};
 
 /// What a field's `type` may be, for messages and for "did you mean".
-const ALLOWED: [&str; 19] = [
+pub(super) const WORDS: &[&str] = &[
     "text",
     "text(n)",
     "int64",
@@ -23,10 +23,9 @@ const ALLOWED: [&str; 19] = [
     "bytes(hex)",
     "json",
     "xml",
-    "decimal",
 ];
-/// The last word is not a type by itself: it is only near what somebody meant.
-const SHOWN: usize = ALLOWED.len() - 1;
+/// Those of [`WORDS`] that have numbers in them, as a regular expression.
+pub(super) const PATTERN: &str = "^(text\\( *[0-9]+ *\\)|decimal\\( *[0-9]+ *(, *[0-9]+ *)?\\))$";
 /// MariaDB's and MySQL's limits.
 const PRECISION_MAX: u8 = 65;
 const SCALE_MAX: u8 = 38;
@@ -65,7 +64,7 @@ pub(super) fn parse(text: &str, shown: &str) -> Result<Written, Wrong> {
             Err(("bytes needs its encoding".to_owned(), Some("write bytes(base64) or bytes(hex)".to_owned())))
         }
         _ => {
-            let allowed = ALLOWED.get(..SHOWN).unwrap_or_default().join(", ");
+            let allowed = WORDS.join(", ");
             Err((format!("must be one of {allowed}, got {shown}"), hint_for(&compact)))
         }
     }
@@ -135,7 +134,7 @@ fn hint_for(word: &str) -> Option<String> {
         "hex" => "bytes(hex)",
         "array" | "list" => "json",
         "element" | "fragment" => "xml",
-        other => return did_you_mean(other, ALLOWED),
+        other => return did_you_mean(other, WORDS.iter().copied().chain(["decimal"])),
     };
     Some(format!("did you mean `{meant}`?"))
 }
@@ -162,8 +161,7 @@ mod tests {
         ] {
             assert!(of(bad).is_err(), "{bad}");
         }
-        for word in ALLOWED.iter().take(SHOWN).filter(|word| !word.contains("(n)") && !word.contains("(p,s)"))
-        {
+        for word in WORDS.iter().filter(|word| !word.contains("(n)") && !word.contains("(p,s)")) {
             assert!(of(word).is_ok(), "{word}");
         }
     }

@@ -21,7 +21,7 @@ pub struct KafkaSetup {
     /// The topics that are read; [`TopicPartition::topic`] counts in this order.
     pub topics: Vec<String>,
     /// Where [`Destination::Output`] goes.
-    pub output_topic: Option<String>,
+    pub output_topics: Vec<String>,
     /// Where [`Destination::DeadLetter`] goes.
     pub dead_letter_topic: Option<String>,
     /// The compacted topic of emitted batch numbers.
@@ -40,7 +40,7 @@ impl KafkaSetup {
             client: spec.source.client.clone(),
             group_id: spec.source.group_id.clone(),
             topics: spec.source.topics.clone(),
-            output_topic: spec.output_topics.first().cloned(),
+            output_topics: spec.output_topics.clone(),
             dead_letter_topic: spec.rejects.dead_letter_topic.clone(),
             progress_topic: progress_topic_name(&spec.name),
             job: spec.name.clone(),
@@ -62,7 +62,7 @@ impl KafkaSetup {
     /// The topic that a record goes to.
     pub(super) fn destination(&self, to: Destination) -> Option<&str> {
         match to {
-            Destination::Output => self.output_topic.as_deref(),
+            Destination::Output(topic) => self.output_topics.get(usize::from(topic)).map(String::as_str),
             Destination::DeadLetter => self.dead_letter_topic.as_deref(),
         }
     }

@@ -4,9 +4,10 @@ use super::{Coordinates, ElementSpan, KeyGroup, Mark, Record, Value};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
-/// What travels from decode through the exchange to the gate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What the gate handles. From decode to the gate several of a record travel as one.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Event {
     /// Topic, partition, offset and index.
     pub at: Coordinates,
@@ -16,8 +17,8 @@ pub struct Event {
     pub key_group: KeyGroup,
     /// The ordering key. Parts of a compound key are joined so that different keys stay different.
     pub key: Bytes,
-    /// The record it came from.
-    pub record: Record,
+    /// The record it came from, shared by all events of it.
+    pub record: Arc<Record>,
     /// What was read from it.
     pub body: Body,
 }
@@ -74,7 +75,7 @@ pub struct Reason {
 pub enum ReasonCode {
     /// The record has no value (a tombstone).
     NoValue,
-    /// Not well-formed XML, or a declaration that is refused.
+    /// Not well-formed XML, or XML that is not 1.0.
     NotWellFormed,
     /// Bytes that are not in the encoding they claim, or an encoding that is not supported.
     Encoding,
@@ -104,6 +105,10 @@ pub enum ReasonCode {
     UnknownTopic,
     /// The process has ended while this record was in hand, and more than once or by a panic.
     KillsTheProcess,
+    /// The value that names an output's topic is NULL or none of the topics that are allowed.
+    OutputTopic,
+    /// A document type definition that the job refuses, or content that only something outside the document has.
+    Doctype,
 }
 
 impl ReasonCode {
@@ -126,7 +131,35 @@ impl ReasonCode {
             ReasonCode::Unwritable => "unwritable",
             ReasonCode::UnknownTopic => "unknown_topic",
             ReasonCode::KillsTheProcess => "kills_the_process",
+            ReasonCode::OutputTopic => "output_topic",
+            ReasonCode::Doctype => "doctype",
         }
+    }
+}
+
+impl Body {
+    /// Whether its record has no value.
+    pub fn is_tombstone(&self) -> bool {
+        matches!(self, Body::Tombstone { .. })
+    }
+
+    /// What was read costs so many bytes in memory, an estimate; the record itself is not in it.
+    pub fn footprint_bytes(&self) -> usize {
+        match self {
+            Body::Readable(reading) => reading.footprint_bytes(),
+            Body::Tombstone { values } => values.iter().map(Value::footprint_bytes).sum(),
+            Body::Unreadable(reason) => reason.detail.len(),
+        }
+    }
+}
+
+impl Reading {
+    /// An estimate, in bytes.
+    pub fn footprint_bytes(&self) -> usize {
+        const ROW_BYTES: usize = 48;
+        let of = |values: &[Value]| values.iter().map(Value::footprint_bytes).sum::<usize>();
+        let rows: usize = self.lists.iter().flatten().map(|row| ROW_BYTES + of(&row.values)).sum();
+        of(&self.values) + rows + self.marks.len() * size_of::<Mark>()
     }
 }
 

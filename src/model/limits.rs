@@ -3,10 +3,10 @@
 use super::Destination;
 
 /// Most bytes of one record, counted as [`super::Outgoing::batch_bytes`] counts; `None`: nobody says.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordLimits {
-    /// Of `output.topic`.
-    pub output_bytes: Option<usize>,
+    /// Of each topic that outputs go to, in the order of [`Destination::Output`].
+    pub output_bytes: Vec<Option<usize>>,
     /// Of `rejects.dead_letter_topic`.
     pub dead_letter_bytes: Option<usize>,
 }
@@ -15,7 +15,7 @@ impl RecordLimits {
     /// The limit of the topic that a record goes to.
     pub fn of(&self, to: Destination) -> Option<usize> {
         match to {
-            Destination::Output => self.output_bytes,
+            Destination::Output(topic) => self.output_bytes.get(usize::from(topic)).copied().flatten(),
             Destination::DeadLetter => self.dead_letter_bytes,
         }
     }

@@ -5,10 +5,10 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// Which of the job's topics a record goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Destination {
-    /// `output.topic`
-    Output,
+    /// A topic of an output: its place in the job's list of them. Whatever outlives the process names the topic instead.
+    Output(u16),
     /// `rejects.dead_letter_topic`
     DeadLetter,
 }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn a_bare_record_is_68_bytes() {
         let mut bare = Outgoing {
-            to: Destination::Output,
+            to: Destination::Output(0),
             key: None,
             value: None,
             headers: Headers::new(),

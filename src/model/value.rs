@@ -31,6 +31,19 @@ pub enum Value {
     Time(Time),
 }
 
+impl Value {
+    /// What it costs in memory, in bytes.
+    pub fn footprint_bytes(&self) -> usize {
+        let beside = match self {
+            Value::Text(text) => text.len(),
+            Value::Decimal(decimal) => decimal.as_str().len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        size_of::<Value>() + beside
+    }
+}
+
 /// An exact decimal in canonical text: optional `-`, digits without needless leading zeros, and as many
 /// digits behind the point as the input had (`0.10` stays `0.10`). Never an exponent, never `-0`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,21 +1,29 @@
 //! Decode: records to events, or to the reason why not.
 //!
-//! In:        record @ epoch     Out: event @ the same epoch; for the audit further events of a record, and what is discarded
+//! In:        record @ epoch     Out: bundles of events @ the same epoch, one per worker that handles any of a record's; what
+//!            they cost beyond the record, for the budget; for the audit further events of a record, and what is discarded
 //! Holds:     nothing
-//! Order:     as it came
+//! Order:     as it came, a record's events in document order
 //! Fails:     unreadable -> the job's rule: dead letter (travels on as an event), discard (counted and logged), or halt;
 //!            more of them than `rejects.budget` -> halt
 //! Not here:  no XML (the decoder is handed in), no routing (exchange)
+//!
+//! A record has no events, one or many. One that has none is settled here. Of one that has many each event has an outcome of
+//! its own; a record that halts the job gives none of its events.
 
 use super::account::{Accounts, Tally, Tap, Way};
+use super::budget::Budget;
+use super::bundle::{Bundle, Part, bundles, further_bytes};
 use super::exchange::{key_group_of, key_group_of_unreadable};
 use super::flood::{Flood, TooMany};
 use super::guard::{Care, Taken};
+use super::letter;
 use super::planted::Planted;
+use super::source::Covered;
 use super::stop::StopRequest;
-use crate::job::{JobSpec, RejectRule};
+use crate::job::{JobSpec, RejectRule, TombstoneRule};
 use crate::kafka::ReadRecord;
-use crate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Reason, ReasonCode, Record};
+use crate::model::{Body, Coordinates, Epoch, Event, Reason, ReasonCode, Record};
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
@@ -35,6 +43,8 @@ pub struct DecodeSetup {
     pub spec: Arc<JobSpec>,
     /// Reads documents.
     pub decoder: Decoder,
+    /// Where what events cost beyond their records is taken from.
+    pub budget: Arc<Budget>,
     /// Where counts go.
     pub board: Arc<Board>,
     /// For a halt.
@@ -48,7 +58,9 @@ pub struct DecodeSetup {
 /// What decode gives.
 pub struct DecodedEvents<'scope> {
     /// Events in their records' epochs.
-    pub events: StreamVec<'scope, Epoch, Event>,
+    pub events: StreamVec<'scope, Epoch, Bundle>,
+    /// What was taken from the budget, for whoever gives it back.
+    pub covered: StreamVec<'scope, Epoch, Covered>,
     /// For the audit: events that it does not know of yet, and those that go no further.
     pub accounts: Accounts<'scope>,
 }
@@ -58,22 +70,23 @@ pub fn decode<'scope>(
     records: StreamVec<'scope, Epoch, ReadRecord>,
     setup: DecodeSetup,
 ) -> DecodedEvents<'scope> {
-    let DecodeSetup { spec, mut decoder, board, stop, mut care, planted } = setup;
-    let mut builder = OperatorBuilder::new("2-decode".to_owned(), records.scope());
+    let scope = records.scope();
+    let workers = scope.peers();
+    let mut builder = OperatorBuilder::new("2-decode".to_owned(), scope);
     let mut input = builder.new_input(records, Pipeline);
-    let (output, events) = builder.new_output::<Vec<Event>>();
-    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<Event>>>::from(output);
-    let (mut tap, accounts) = Tap::new(&mut builder, spec.audit);
+    let (output, events) = builder.new_output::<Vec<Bundle>>();
+    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<Bundle>>>::from(output);
+    let (covered_out, covered) = builder.new_output::<Vec<Covered>>();
+    let mut covered_out = OutputBuilder::<_, CapacityContainerBuilder<Vec<Covered>>>::from(covered_out);
+    let (mut tap, accounts) = Tap::new(&mut builder, setup.spec.audit);
     builder.build(move |capabilities| {
         drop(capabilities);
-        let (mut further, mut discarded) = (Tally::default(), Tally::default());
         // A record that halts the job, and all behind it, go no further and keep their epochs open. Were later records
         // handled, their key groups' positions would cover this one, and the next start would skip it.
         let mut unsettled = Vec::new();
-        let mut flood = spec.rejects.budget.map(Flood::new);
-        let begun = Instant::now();
+        let mut shell = Shell::new(setup, tap.is_on());
         move |_frontiers| {
-            let mut output = output.activate();
+            let (mut output, mut covered_out) = (output.activate(), covered_out.activate());
             // One container at a time: grouping by stamp sorts unstably, and would mix up the containers of an epoch.
             input.for_each(|capability, data| {
                 if !unsettled.is_empty() {
@@ -81,132 +94,273 @@ pub fn decode<'scope>(
                 }
                 let epoch = capability.least().copied().unwrap_or_default();
                 let mut session = output.session(&capability);
-                care.take_if(|care| care.is_over());
+                let mut further_bytes = 0;
                 for record in data.drain(..) {
-                    let mut read = |record| {
-                        planted.iter().for_each(|planted| planted.in_decode(&record));
-                        read(record, &spec, &mut decoder)
-                    };
-                    let event = match &care {
-                        None => read(record),
-                        Some(care) => read_carefully(record, care, &spec, &mut read),
-                    };
-                    if event.at.index > 0 && tap.is_on() {
-                        further.add(event.at, epoch);
-                    }
-                    if let Some(halt) = flood_of(flood.as_mut(), &event, begun, &spec) {
-                        unsettled.extend(capability.retain_least(0));
-                        return stop.halt(halt);
-                    }
-                    match (&event.body, spec.rejects.unreadable) {
-                        (Body::Readable { .. } | Body::Tombstone { .. }, _) | (_, RejectRule::DeadLetter) => {
-                            session.give(event)
+                    match shell.take(record, epoch) {
+                        Ok(Taking { record, parts, bytes }) => {
+                            further_bytes += bytes;
+                            bundles(record, parts, workers).for_each(|bundle| session.give(bundle));
                         }
-                        (Body::Unreadable(reason), RejectRule::Discard) => {
-                            discard(&event, reason, &spec, &board);
-                            if tap.is_on() {
-                                discarded.add(event.at, epoch);
-                            }
-                        }
-                        (Body::Unreadable(reason), RejectRule::Halt | RejectRule::Park) => {
+                        Err(halt) => {
                             unsettled.extend(capability.retain_least(0));
-                            return stop.halt(refusal(&event, reason, &spec, care.as_deref()));
+                            shell.setup.stop.halt(*halt);
+                            break;
                         }
                     }
                 }
                 drop(session);
-                tap.give(&capability, &mut further, Way::Expected);
-                tap.give(&capability, &mut discarded, Way::Settled);
+                if further_bytes > 0 {
+                    shell.setup.budget.take(further_bytes);
+                    let covered = Covered { positions: Vec::new(), records: 0, bytes: further_bytes };
+                    covered_out.session(&capability).give(covered);
+                }
+                tap.give(&capability, &mut shell.further, Way::Expected);
+                tap.give(&capability, &mut shell.discarded, Way::Settled);
             });
         }
     });
-    DecodedEvents { events, accounts }
+    DecodedEvents { events, covered, accounts }
 }
 
-/// One record to one event.
-pub fn read(record: ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Event {
-    match decoded(&record.record, decoder) {
-        Ok(Decoded { key, reading }) => {
-            let body = Body::Readable(reading);
-            let ReadRecord { at, offset, record } = record;
-            let key_group = key_group_of(&key, spec.key_groups);
-            let at = Coordinates { at, offset, index: 0 };
-            Event { at, last_of_record: true, key_group, key, record, body }
+/// The operator's state.
+struct Shell {
+    setup: DecodeSetup,
+    audited: bool,
+    further: Tally,
+    discarded: Tally,
+    flood: Option<Flood>,
+    begun: Instant,
+}
+
+/// A record and those of its events that go on.
+struct Taking {
+    record: ReadRecord,
+    parts: Vec<Part>,
+    /// What they cost beyond the record.
+    bytes: usize,
+}
+
+impl Shell {
+    fn new(setup: DecodeSetup, audited: bool) -> Shell {
+        let flood = setup.spec.rejects.budget.map(Flood::new);
+        let (further, discarded) = (Tally::default(), Tally::default());
+        Shell { setup, audited, further, discarded, flood, begun: Instant::now() }
+    }
+
+    /// Reads a record and judges its events; `Err`: one of them halts the job.
+    fn take(&mut self, record: ReadRecord, epoch: Epoch) -> Result<Taking, Box<Halt>> {
+        let (record, mut parts) = self.read(record);
+        let of = |part: &Part| Coordinates { at: record.at, offset: record.offset, index: part.index };
+        for part in &parts {
+            if let Some(halt) = self.flood_of(of(part), &part.body) {
+                return Err(Box::new(halt));
+            }
+            if let (Body::Unreadable(reason), RejectRule::Halt | RejectRule::Park) =
+                (&part.body, self.setup.spec.rejects.unreadable)
+            {
+                return Err(Box::new(refusal(of(part), reason, &self.setup)));
+            }
         }
-        Err(reason) => unreadable(record, reason, spec),
+        if self.audited {
+            let behind_the_first = parts.iter().filter(|part| part.index > 0);
+            behind_the_first.for_each(|part| self.further.add(of(part), epoch));
+        }
+        if parts.is_empty() {
+            self.has_none(Coordinates { at: record.at, offset: record.offset, index: 0 }, epoch);
+        }
+        if self.setup.spec.rejects.unreadable == RejectRule::Discard {
+            parts.retain(|part| {
+                let Body::Unreadable(reason) = &part.body else { return true };
+                discard(of(part), reason, &self.setup);
+                if self.audited {
+                    self.discarded.add(of(part), epoch);
+                }
+                false
+            });
+        }
+        let bytes = further_bytes(&parts);
+        Ok(Taking { record, parts, bytes })
+    }
+
+    /// The job wants no events of such a record: that is its outcome.
+    fn has_none(&mut self, at: Coordinates, epoch: Epoch) {
+        self.setup.board.discarded.add(1);
+        let topic = self.setup.spec.topic_of(at.at);
+        let (partition, offset) = (at.at.partition, at.offset.0);
+        tracing::debug!(topic, partition, offset, "a record without events is let go");
+        if self.audited {
+            self.discarded.add(at, epoch);
+        }
+    }
+
+    fn read(&mut self, record: ReadRecord) -> (ReadRecord, Vec<Part>) {
+        let DecodeSetup { spec, decoder, care, planted, .. } = &mut self.setup;
+        care.take_if(|care| care.is_over());
+        let mut read = |record: &ReadRecord| {
+            planted.iter().for_each(|planted| planted.in_decode(record));
+            read(record, spec, decoder)
+        };
+        let parts = match care {
+            None => read(&record),
+            Some(care) => read_carefully(&record, care, spec, &mut read),
+        };
+        (record, parts)
+    }
+
+    /// A halt where this event is an unreadable one too many.
+    fn flood_of(&mut self, at: Coordinates, body: &Body) -> Option<Halt> {
+        let flood = self.flood.as_mut()?;
+        let Body::Unreadable(reason) = body else {
+            flood.readable();
+            return None;
+        };
+        let spec = &self.setup.spec;
+        // A single one halts by its rule, which says more.
+        if spec.rejects.unreadable == RejectRule::Halt {
+            return None;
+        }
+        let TooMany { rejects, records } = flood.reject(self.begun.elapsed())?;
+        let text = format!(
+            "{rejects} of the last {records} events that this worker has read cannot be read: more than rejects.budget allows. \
+             The last one is {} ({reason}). So many point to a changed producer or job file: mend it, or \
+             raise the budget, and start again; the job goes on with this very record, and each start counts anew",
+            source_of(at, spec)
+        );
+        let halt = Halt::new(HaltKind::Reject, text).about(Some(at));
+        Some(halt.because("reject budget", Some(reason.code.as_str().to_owned())))
     }
 }
 
-fn unreadable(record: ReadRecord, reason: Reason, spec: &JobSpec) -> Event {
-    let ReadRecord { at, offset, record } = record;
-    let key_group: KeyGroup = key_group_of_unreadable(at, offset, spec.key_groups);
-    let (at, body) = (Coordinates { at, offset, index: 0 }, Body::Unreadable(reason));
-    Event { at, last_of_record: true, key_group, key: Bytes::new(), record, body }
+/// One record to its events, in document order; none: the job wants none of it.
+pub fn read(record: &ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Vec<Part> {
+    let decoded = match only_event(&record.record, &spec.name) {
+        None => all_events(record, spec, decoder),
+        Some(index) => one_event(record, index, spec, decoder),
+    };
+    let most = spec.limits.events_per_record;
+    match decoded {
+        Ok(events) if events.len() > most => {
+            let detail =
+                format!("it has {} events, more than limits.events_per_record, {most}", events.len());
+            vec![unreadable(record, Reason { code: ReasonCode::Limit, detail }, spec)]
+        }
+        Ok(events) => parts(record, events, spec),
+        Err(reason) => vec![unreadable(record, reason, spec)],
+    }
+}
+
+/// One event of a record, as it is tried again; none: the record has none of this index any more.
+pub fn read_one(record: ReadRecord, index: u32, spec: &JobSpec, decoder: &mut Decoder) -> Option<Event> {
+    let mut parts = read(&record, spec, decoder);
+    parts.retain(|part| part.index == index);
+    bundles(record, parts, 1).next().and_then(|bundle| bundle.into_events().next())
+}
+
+/// An event: its ordering key and what was read, or why it cannot be read.
+type Found = Result<(Bytes, Body), Reason>;
+
+fn all_events(record: &ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Result<Vec<Found>, Reason> {
+    let readable = |Decoded { key, reading }| (key, Body::Readable(reading));
+    if record.record.value.is_none() {
+        match spec.event.tombstone {
+            TombstoneRule::Unreadable => {}
+            TombstoneRule::Discard => return Ok(Vec::new()),
+            TombstoneRule::Event => {
+                let Decoded { key, reading } = decoder.tombstone(&record.record)?;
+                return Ok(vec![Ok((key, Body::Tombstone { values: reading.values }))]);
+            }
+        }
+    }
+    let events = decoder.decode(&record.record)?;
+    Ok(events.into_iter().map(|event| event.map(readable)).collect())
+}
+
+/// A dead letter of one of several events was sent back: the record has this event alone.
+fn one_event(
+    record: &ReadRecord,
+    index: usize,
+    spec: &JobSpec,
+    decoder: &mut Decoder,
+) -> Result<Vec<Found>, Reason> {
+    let gone = || Reason {
+        code: ReasonCode::NotTheEvent,
+        detail: format!("the record has no event {index}, which its header {} names", letter::EVENT),
+    };
+    let event = all_events(record, spec, decoder)?.into_iter().nth(index).ok_or_else(gone)?;
+    Ok(vec![event])
+}
+
+/// Which of its record's events a replayed dead letter of this job is about.
+fn only_event(record: &Record, job: &str) -> Option<usize> {
+    let (_, value) = record.headers.iter().rev().find(|(name, _)| name == letter::EVENT)?;
+    let (of, index) = std::str::from_utf8(value.as_deref()?).ok()?.rsplit_once('/')?;
+    index.parse().ok().filter(|_| of == job)
+}
+
+fn parts(record: &ReadRecord, events: Vec<Found>, spec: &JobSpec) -> Vec<Part> {
+    let count = events.len();
+    let part = |(index, found): (u32, Found)| {
+        let (key, body) = match found {
+            Ok(readable) => readable,
+            Err(reason) => (Bytes::new(), Body::Unreadable(reason)),
+        };
+        let key_group = match &body {
+            Body::Readable(_) | Body::Tombstone { .. } => key_group_of(&key, spec.key_groups),
+            // All of a record in one group: where one of them is, is no other's matter.
+            Body::Unreadable(_) => key_group_of_unreadable(record.at, record.offset, spec.key_groups),
+        };
+        let last_of_record = usize::try_from(index).is_ok_and(|index| index + 1 == count);
+        Part { index, last_of_record, key_group, key, body }
+    };
+    (0..).zip(events).map(part).collect()
+}
+
+fn unreadable(record: &ReadRecord, reason: Reason, spec: &JobSpec) -> Part {
+    let key_group = key_group_of_unreadable(record.at, record.offset, spec.key_groups);
+    Part { index: 0, last_of_record: true, key_group, key: Bytes::new(), body: Body::Unreadable(reason) }
 }
 
 /// The same behind an unclean end: the record is written down while it is read, or was convicted.
 fn read_carefully(
-    record: ReadRecord,
+    record: &ReadRecord,
     care: &Care,
     spec: &JobSpec,
-    read: &mut impl FnMut(ReadRecord) -> Event,
-) -> Event {
+    read: &mut impl FnMut(&ReadRecord) -> Vec<Part>,
+) -> Vec<Part> {
     let at = Coordinates { at: record.at, offset: record.offset, index: 0 };
     match care.take(Stage::Read, at, &record.record) {
         Taken::Freely => read(record),
         Taken::InHand(in_hand) => {
-            let event = read(record);
+            let parts = read(record);
             drop(in_hand);
-            event
+            parts
         }
         Taken::Convicted(stage, reason) => {
             let (topic, partition, offset) = (spec.topic_of(at.at), at.at.partition, at.offset.0);
             tracing::warn!(topic, partition, offset, %reason, "handled as unreadable");
             match stage {
-                Stage::Read => unreadable(record, reason, spec),
-                // It has come through this stage, and may even be stored: its own key group knows.
-                Stage::Output | Stage::Retry => Event { body: Body::Unreadable(reason), ..read(record) },
+                Stage::Read => vec![unreadable(record, reason, spec)],
+                // It has come through this stage, and may even be stored: its events' own key groups know. Which of its
+                // events it was is not written down: what is not stored of it goes the same way.
+                Stage::Output | Stage::Retry => {
+                    let body = || Body::Unreadable(reason.clone());
+                    read(record).into_iter().map(|part| Part { body: body(), ..part }).collect()
+                }
             }
         }
     }
 }
 
-fn decoded(record: &Record, decoder: &mut Decoder) -> Result<Decoded, Reason> {
-    let none = || Reason { code: ReasonCode::NotTheEvent, detail: "the document has no event".to_owned() };
-    decoder.decode(record)?.into_iter().next().ok_or_else(none)?
+fn discard(at: Coordinates, reason: &Reason, setup: &DecodeSetup) {
+    setup.board.discarded.add(1);
+    let topic = setup.spec.topic_of(at.at);
+    let (partition, offset, index) = (at.at.partition, at.offset.0, at.index);
+    tracing::warn!(topic, partition, offset, index, %reason, "unreadable event discarded");
 }
 
-/// A halt where this record is an unreadable one too many.
-fn flood_of(flood: Option<&mut Flood>, event: &Event, begun: Instant, spec: &JobSpec) -> Option<Halt> {
-    let flood = flood?;
-    let Body::Unreadable(reason) = &event.body else {
-        flood.readable();
-        return None;
-    };
-    // A single one halts by its rule, which says more.
-    if spec.rejects.unreadable == RejectRule::Halt {
-        return None;
-    }
-    let TooMany { rejects, records } = flood.reject(begun.elapsed())?;
-    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset);
-    let text = format!(
-        "{rejects} of the last {records} records that this worker has read cannot be read: more than rejects.budget allows. \
-         The last one is {topic}/{partition}/{offset} ({reason}). So many point to a changed producer or job file: mend it, or \
-         raise the budget, and start again; the job goes on with this very record, and each start counts anew"
-    );
-    let halt = Halt::new(HaltKind::Reject, text).about(Some(event.at));
-    Some(halt.because("reject budget", Some(reason.code.as_str().to_owned())))
-}
-
-fn discard(event: &Event, reason: &Reason, spec: &JobSpec, board: &Board) {
-    board.discarded.add(1);
-    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
-    tracing::warn!(topic, partition, offset, %reason, "unreadable record discarded");
-}
-
-fn refusal(event: &Event, reason: &Reason, spec: &JobSpec, care: Option<&Care>) -> Halt {
-    let (topic, partition, offset) = (spec.topic_of(event.at.at), event.at.at.partition, event.at.offset);
-    let innocent = match care.filter(|_| reason.code == ReasonCode::KillsTheProcess) {
+fn refusal(at: Coordinates, reason: &Reason, setup: &DecodeSetup) -> Halt {
+    let care = setup.care.as_ref().filter(|_| reason.code == ReasonCode::KillsTheProcess);
+    let innocent = match care {
         Some(care) => format!(
             ". If something else has ended the process (a memory limit, a kill from outside), delete {} and start again",
             care.note().display()
@@ -216,10 +370,17 @@ fn refusal(event: &Event, reason: &Reason, spec: &JobSpec, care: Option<&Care>) 
     Halt::new(
         HaltKind::Reject,
         format!(
-            "record {topic}/{partition}/{offset} cannot be read ({reason}) and rejects.unreadable is \"halt\": nothing \
-             behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again{innocent}"
+            "record {} cannot be read ({reason}) and rejects.unreadable is \"halt\": nothing \
+             behind it is lost; give [rejects] a dead_letter_topic, or take the record away, and start again{innocent}",
+            source_of(at, &setup.spec)
         ),
     )
-    .about(Some(event.at))
+    .about(Some(at))
     .because("unreadable", Some(reason.code.as_str().to_owned()))
+}
+
+/// `topic/partition/offset[/event index]`
+fn source_of(at: Coordinates, spec: &JobSpec) -> String {
+    let index = if at.index > 0 { format!("/{}", at.index) } else { String::new() };
+    format!("{}/{}/{}{index}", spec.topic_of(at.at), at.at.partition, at.offset)
 }

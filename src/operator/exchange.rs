@@ -8,7 +8,7 @@
 //! The hash is part of the ledger's meaning: positions are kept per key group, so it may never change. SipHash 1-3 with
 //! the keys zero.
 
-use crate::model::{Event, KeyGroup, KeyId, Offset, TopicPartition};
+use crate::model::{KeyGroup, KeyId, Offset, TopicPartition};
 use siphasher::sip::SipHasher13;
 use siphasher::sip128::{Hasher128, SipHasher13 as SipHasher128};
 use std::hash::Hasher;
@@ -39,11 +39,6 @@ pub fn key_group_of_unreadable(at: TopicPartition, offset: Offset, key_groups: u
 fn reduce(hash: u64, key_groups: u32) -> KeyGroup {
     let group = hash.checked_rem(u64::from(key_groups)).unwrap_or(0);
     KeyGroup(u32::try_from(group).unwrap_or(0))
-}
-
-/// Routes an event: timely sends it to the worker whose index is this number modulo the workers.
-pub fn route(event: &Event) -> u64 {
-    u64::from(event.key_group.0)
 }
 
 /// Whether a worker owns something with this number: a key group or a partition.

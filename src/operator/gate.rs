@@ -1,6 +1,6 @@
 //! Gate: takes each key group's events through one database transaction and holds their epoch open until it is durable.
 //!
-//! In:        event @ epoch, exchanged by key group; ticket @ epoch: parked events of a key group are to be tried
+//! In:        bundle of events @ epoch, exchanged by key group; ticket @ epoch: parked events of a key group are to be tried
 //! Out:       stored batch @ the oldest epoch of its events, or of its ticket; for the audit events that an earlier run has
 //!            stored
 //! Holds:     one capability per epoch that has an event queued or out, or a ticket
@@ -12,18 +12,26 @@ mod lane;
 
 mod attempt;
 mod plan;
+mod steps;
+
+mod looked;
+mod shown;
+mod values;
 
 mod aside;
 mod retry;
 
 mod finish;
 mod locked;
+mod outbox;
 mod outputs;
 
-pub use outputs::{Audited, OutputSetup, Outputs, is_of_retry};
+pub use outbox::{BadOutbox, is_of_retry};
+pub use outputs::{Audited, OutputSetup, Outputs};
 
 use super::account::{Accounts, Tally, Tap, Way};
-use super::exchange::{key_id_of, route};
+use super::bundle::{Bundle, route};
+use super::exchange::key_id_of;
 use super::guard::Care;
 use super::host::Host;
 use super::mailbox::{Mailbox, Sender, mailbox};
@@ -97,6 +105,7 @@ pub struct GateSetup {
 pub struct Queued {
     epoch: Epoch,
     event: Event,
+    weight_bytes: usize,
 }
 
 impl Item for Queued {
@@ -113,7 +122,7 @@ impl Item for Queued {
         aside::key_of(&self.event).map(key_id_of)
     }
     fn weight_bytes(&self) -> usize {
-        self.event.record.footprint_bytes()
+        self.weight_bytes
     }
 }
 
@@ -130,14 +139,14 @@ pub struct Stored<'scope> {
 
 /// Adds the operator.
 pub fn gate<'scope>(
-    events: StreamVec<'scope, Epoch, Event>,
+    bundles: StreamVec<'scope, Epoch, Bundle>,
     tickets: StreamVec<'scope, Epoch, KeyGroup>,
     setup: GateSetup,
 ) -> Stored<'scope> {
-    let scope = events.scope();
+    let scope = bundles.scope();
     let mut builder = OperatorBuilder::new("3-gate".to_owned(), scope);
     let wake = scope.worker().sync_activator_for(builder.operator_info().address.to_vec());
-    let mut input = builder.new_input(events, Exchange::new(route));
+    let mut input = builder.new_input(bundles, Exchange::new(route));
     let mut tickets = builder.new_input(tickets, Pipeline);
     let (output, batches) = builder.new_output::<Vec<StoredBatch>>();
     let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<StoredBatch>>>::from(output);
@@ -174,9 +183,11 @@ pub fn gate<'scope>(
                     oldest = capability.retain_least(1);
                 }
                 if let Some((epoch, capability)) = epoch.zip(capability.retain_least(0)) {
-                    for event in data.drain(..) {
+                    for event in data.drain(..).flat_map(Bundle::into_events) {
                         shell.epochs.open(epoch, &capability);
-                        shell.machine.step(Input::Arrived(Queued { epoch, event }), &mut actions);
+                        let weight_bytes = shell.outputs.weight_bytes(&event);
+                        let queued = Queued { epoch, event, weight_bytes };
+                        shell.machine.step(Input::Arrived(queued), &mut actions);
                     }
                 }
             });
@@ -239,6 +250,7 @@ struct Shell {
     /// What the last outage said, for the prober.
     said: String,
     spec: Arc<JobSpec>,
+    outputs: Arc<OutputSetup>,
     /// For the audit.
     skipped: Tally,
 }
@@ -267,6 +279,7 @@ impl Shell {
             stop: setup.stop,
             said: String::new(),
             spec: setup.spec,
+            outputs: setup.outputs,
             skipped: Tally::default(),
         }
     }
@@ -392,6 +405,6 @@ impl Shell {
     }
 }
 
-fn audited(queued: &Queued, sends: bool) -> Audited {
+fn audited(queued: &Queued, sends: u32) -> Audited {
     Audited { at: queued.event.at, epoch: queued.epoch, sends }
 }

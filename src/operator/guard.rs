@@ -210,7 +210,9 @@ impl Care {
     fn is_through(&self, hand: &mut Hand, stage: Stage, at: Coordinates, record: &Record) -> bool {
         let Some(taken) = hand.taken.entry((stage, at.at)).or_insert(Some(0)) else { return true };
         if *taken < self.window_bytes {
-            *taken = taken.saturating_add(record.footprint_bytes());
+            // Once for all of its events.
+            let counts = if at.index == 0 { record.footprint_bytes() } else { 0 };
+            *taken = taken.saturating_add(counts);
             return false;
         }
         let last = hand.memory.last_of(self.topic(at.at), at.at.partition);

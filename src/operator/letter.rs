@@ -14,6 +14,11 @@ pub const REASON: &str = "tidegate-reason";
 pub const DETAIL: &str = "tidegate-detail";
 /// The record: `topic/partition/offset[/index]`.
 pub const SOURCE: &str = "tidegate-source";
+/// Which of several events of its record a letter is about, from 0; beside a letter that was replayed `job/index`: the job
+/// reads this event of the record alone.
+pub const EVENT: &str = "tidegate-event";
+/// Which output of a job with several an output is: its name, or its number from 1.
+pub const OUTPUT: &str = "tidegate-output";
 /// The job.
 pub const JOB: &str = "tidegate-job";
 /// The letter does not hold the whole record. Its value had so many bytes; 0 where there was none.
@@ -159,6 +164,7 @@ mod tests {
         headers
             .push((SOURCE.to_owned(), text(&format!("{}/2147483647/9223372036854775807", "t".repeat(249)))));
         headers.push((JOB.to_owned(), text(&"j".repeat(63))));
+        headers.push((EVENT.to_owned(), text("999999")));
         Outgoing { to: Destination::DeadLetter, key, value, headers, timestamp_ms: Some(1) }
     }
 

@@ -5,9 +5,10 @@
 //! Holds:     the fault until it has happened, once; a batch that is to be sent again until the next one is
 //! Not here:  no way to it from a job file, an argument or the environment: only `cluster::run_planted` takes one
 
+use super::bundle::Bundle;
 use super::gate::{Outputs, StoredBatch};
 use crate::kafka::ReadRecord;
-use crate::model::{Coordinates, Epoch, Event};
+use crate::model::{Coordinates, Epoch};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use timely::dataflow::StreamVec;
@@ -160,16 +161,22 @@ pub fn in_records<'scope>(
 
 /// Between decode and gate.
 pub fn in_events<'scope>(
-    events: StreamVec<'scope, Epoch, Event>,
+    events: StreamVec<'scope, Epoch, Bundle>,
     planted: Option<&Arc<Planted>>,
-) -> StreamVec<'scope, Epoch, Event> {
+) -> StreamVec<'scope, Epoch, Bundle> {
     edit(events, planted, |planted, list| {
-        let at = list.iter().position(|event| event.at == planted.event);
-        if at.is_some() {
-            planted.meet();
+        let event = planted.event;
+        let is_it = |bundle: &Bundle| (bundle.at, bundle.offset) == (event.at, event.offset);
+        let has_it = |bundle: &Bundle| bundle.parts.iter().any(|part| part.index == event.index);
+        if !list.iter().any(|bundle| is_it(bundle) && has_it(bundle)) {
+            return;
         }
-        if let Some(at) = at.filter(|_| planted.fault == Fault::EventLost && planted.now()) {
-            list.remove(at);
+        planted.meet();
+        if planted.fault == Fault::EventLost && planted.now() {
+            for bundle in list.iter_mut().filter(|bundle| is_it(bundle)) {
+                bundle.parts.retain(|part| part.index != event.index);
+            }
+            list.retain(|bundle| !bundle.parts.is_empty());
         }
     })
 }

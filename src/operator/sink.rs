@@ -186,8 +186,8 @@ impl Shell {
 
     fn count(&self, batches: &[StoredBatch]) {
         let records = batches.iter().flat_map(|batch| &batch.outputs.records);
-        let (outputs, letters): (Vec<_>, Vec<_>) =
-            records.partition(|record| record.to == Destination::Output);
+        let (letters, outputs): (Vec<_>, Vec<_>) =
+            records.partition(|record| record.to == Destination::DeadLetter);
         self.board.emitted.add(outputs.len());
         self.board.dead_lettered.add(letters.len());
     }

@@ -65,7 +65,7 @@ impl MemoryWriter {
     fn placed(&self, record: &Outgoing) -> Result<Placed, LogError> {
         let setup = &self.log.setup;
         let topic = match record.to {
-            Destination::Output => setup.output_topic.clone(),
+            Destination::Output(topic) => setup.output_topics.get(usize::from(topic)).cloned(),
             Destination::DeadLetter => setup.dead_letter_topic.clone(),
         };
         let topic = topic.ok_or_else(|| failed(LogErrorClass::Misconfigured, "sending: no such topic"))?;

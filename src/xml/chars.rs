@@ -75,6 +75,12 @@ pub(super) fn is_ncname(text: &str) -> bool {
     chars.next().is_some_and(is_name_start) && chars.all(is_name_char)
 }
 
+/// A name that may hold colons: what XML alone calls Name.
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c == ':' || is_name_start(c)) && chars.all(|c| c == ':' || is_name_char(c))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,83 +1,92 @@
 //! The XML declaration: `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>`.
 //!
-//! In:        the document's first bytes, behind a byte-order mark     Out: what it declares
-//! Fails:     not of that form, another version, an encoding that this version does not read
-//! Not here:  byte-order marks and the bytes themselves (see `document`)
+//! In:        the document's first characters, behind a byte-order mark     Out: what it declares
+//! Fails:     not of that form; XML 1.1
+//! Not here:  byte-order marks, and what the name of an encoding means (see `document`)
 
-use super::chars::{is_space, trim};
+use super::chars::{WHITE_SPACE, is_space, trim};
 use super::fault::Fault;
-use crate::model::ReasonCode;
 
-/// The encoding that a document claims.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Declared {
-    /// UTF-8, by name or by saying nothing.
-    Utf8,
-    /// US-ASCII: every byte must be below 128.
-    Ascii,
+/// What a document says of itself. One without a declaration says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Declaration<'a> {
+    /// The encoding's name as it is written, and its byte offset.
+    pub(super) encoding: Option<(&'a str, usize)>,
+    /// `standalone="yes"`: nothing outside the document changes its content.
+    pub(super) standalone: bool,
+    /// Bytes of the declaration; 0 without one.
+    pub(super) len: usize,
 }
 
-/// Reads the declaration, if the document begins with one.
-pub(super) fn read(document: &[u8]) -> Result<Declared, Fault> {
+/// Reads the declaration, if the document begins with one. Only the declaration need be UTF-8.
+pub(super) fn read(document: &[u8]) -> Result<Declaration<'_>, Fault> {
     let begins = |rest: &&[u8]| rest.first().is_some_and(|b| is_space(*b) || *b == b'?');
-    let Some(rest) = document.strip_prefix(b"<?xml").filter(begins) else {
-        return Ok(Declared::Utf8);
+    let Some(rest) = document.strip_prefix(START).filter(begins) else {
+        return Ok(Declaration::default());
     };
-    let end = rest.windows(2).position(|pair| pair == b"?>");
-    let content = end.and_then(|end| rest.get(..end)).and_then(|content| std::str::from_utf8(content).ok());
-    let malformed =
-        || Fault::not_well_formed(0, "the XML declaration is not `<?xml version=\"1.0\" encoding=\"...\"?>`");
+    let end = rest.windows(2).position(|pair| pair == b"?>").ok_or_else(malformed)?;
+    let content = rest.get(..end).and_then(|content| std::str::from_utf8(content).ok());
     let content = content.ok_or_else(malformed)?;
+    let offset = |of: &str| START.len().saturating_add(content.len().saturating_sub(of.len()));
 
     let (version, rest) = pseudo_attribute(content, "version").ok_or_else(malformed)?;
-    if version != "1.0" {
-        return Err(Fault::not_well_formed(
-            0,
-            "the document declares an XML version other than 1.0; only 1.0 is read",
-        ));
-    }
-    let (declared, rest) = match pseudo_attribute(rest, "encoding") {
-        Some((label, rest)) => (known_encoding(label)?, rest),
-        None => (Declared::Utf8, rest),
-    };
-    let rest = match pseudo_attribute(rest, "standalone") {
-        Some(("yes" | "no", rest)) => rest,
+    check_version(version)?;
+    let (encoding, rest) = match pseudo_attribute(rest, "encoding") {
+        Some((name, behind)) if is_encoding_name(name) => {
+            let at = offset(behind).saturating_sub(name.len().saturating_add(1));
+            (Some((name, at)), behind)
+        }
         Some(_) => return Err(malformed()),
-        None => rest,
+        None => (None, rest),
     };
-    if trim(rest).is_empty() { Ok(declared) } else { Err(malformed()) }
+    let (standalone, rest) = match pseudo_attribute(rest, "standalone") {
+        Some((answer @ ("yes" | "no"), rest)) => (answer == "yes", rest),
+        Some(_) => return Err(malformed()),
+        None => (false, rest),
+    };
+    let len = START.len().saturating_add(end).saturating_add(2);
+    if trim(rest).is_empty() { Ok(Declaration { encoding, standalone, len }) } else { Err(malformed()) }
+}
+
+const START: &[u8] = b"<?xml";
+
+fn malformed() -> Fault {
+    Fault::not_well_formed(0, "the XML declaration is not `<?xml version=\"1.0\" encoding=\"...\"?>`")
+}
+
+/// A processor of XML 1.0 reads what says 1.x as 1.0, by the fifth edition. 1.1 is there, and other names and line ends
+/// are legal in it: reading it as 1.0 would be reading something else.
+fn check_version(version: &str) -> Result<(), Fault> {
+    let minor = version.strip_prefix("1.").unwrap_or_default();
+    if version == "1.1" {
+        let detail = "the document declares XML 1.1; only XML 1.0 is read";
+        return Err(Fault::not_well_formed(0, detail));
+    }
+    if minor.is_empty() || !minor.bytes().all(|b| b.is_ascii_digit()) {
+        let detail = "the document declares a version of XML that is not 1.0; only XML 1.0 is read";
+        return Err(Fault::not_well_formed(0, detail));
+    }
+    Ok(())
+}
+
+/// The production EncName.
+fn is_encoding_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'))
 }
 
 /// ` name="value"` at the start of `text`: the value, and what follows.
 fn pseudo_attribute<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
-    let rest = text.trim_start_matches(super::chars::WHITE_SPACE);
+    let rest = text.trim_start_matches(WHITE_SPACE);
     if rest.len() == text.len() {
         return None;
     }
-    let rest = rest.strip_prefix(name)?.trim_start_matches(super::chars::WHITE_SPACE);
-    let rest = rest.strip_prefix('=')?.trim_start_matches(super::chars::WHITE_SPACE);
+    let rest = rest.strip_prefix(name)?.trim_start_matches(WHITE_SPACE);
+    let rest = rest.strip_prefix('=')?.trim_start_matches(WHITE_SPACE);
     match rest.strip_prefix('"') {
         Some(rest) => rest.split_once('"'),
         None => rest.strip_prefix('\'')?.split_once('\''),
     }
-}
-
-fn known_encoding(label: &str) -> Result<Declared, Fault> {
-    const LABEL_BYTES_MAX: usize = 40;
-    let is = |name: &str| label.eq_ignore_ascii_case(name);
-    if is("UTF-8") || is("UTF8") {
-        return Ok(Declared::Utf8);
-    }
-    if is("US-ASCII") || is("ASCII") {
-        return Ok(Declared::Ascii);
-    }
-    // A label is told back only where it looks like one: the rest of a document is nobody's business.
-    let is_label = label.len() <= LABEL_BYTES_MAX
-        && label.starts_with(|c: char| c.is_ascii_alphabetic())
-        && label.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'_' | b'-'));
-    let named = if is_label { format!("the encoding {label}") } else { "an unknown encoding".to_owned() };
-    let detail = format!("the document declares {named}; this version reads UTF-8 only");
-    Err(Fault::new(ReasonCode::Encoding, 0, detail))
 }
 
 #[cfg(test)]
@@ -86,15 +95,23 @@ mod tests {
 
     #[test]
     fn what_is_read() {
-        for (text, declared) in [
-            ("<a/>", Declared::Utf8),
-            ("<?xml-stylesheet href='x'?><a/>", Declared::Utf8),
-            ("<?xml version=\"1.0\"?><a/>", Declared::Utf8),
-            ("<?xml version='1.0' encoding='utf-8' standalone='no' ?><a/>", Declared::Utf8),
-            ("<?xml\n version = '1.0'\tencoding = \"US-ASCII\"?><a/>", Declared::Ascii),
+        for (text, encoding, standalone) in [
+            ("<a/>", None, false),
+            ("<?xml-stylesheet href='x'?><a/>", None, false),
+            ("<?xml version=\"1.0\"?><a/>", None, false),
+            ("<?xml version='1.7'?><a/>", None, false),
+            ("<?xml version='1.0' standalone='yes'?><a/>", None, true),
+            ("<?xml version='1.0' encoding='utf-8' standalone='no' ?><a/>", Some(("utf-8", 30)), false),
+            ("<?xml\n version = '1.0'\tencoding = \"US-ASCII\"?><a/>", Some(("US-ASCII", 35)), false),
+            ("<?xml version='1.0' encoding='x-mine'?>\u{e9}", Some(("x-mine", 30)), false),
         ] {
-            assert_eq!(read(text.as_bytes()).unwrap(), declared, "{text}");
+            let read = read(text.as_bytes()).unwrap();
+            assert_eq!((read.encoding, read.standalone), (encoding, standalone), "{text}");
+            if let Some((name, at)) = encoding {
+                assert_eq!(&text[at..at + name.len()], name);
+            }
         }
+        assert_eq!(read(b"<?xml version='1.0' ?>\xff").unwrap().len, 22);
     }
 
     #[test]
@@ -106,11 +123,13 @@ mod tests {
             ("<?xml version='1.0'encoding='UTF-8'?><a/>", "the XML declaration is not"),
             ("<?xml version='1.0' standalone='maybe'?><a/>", "the XML declaration is not"),
             ("<?xml version='1.0' standalone='yes' encoding='UTF-8'?><a/>", "the XML declaration is not"),
+            ("<?xml version='1.0' encoding='my secret'?><a/>", "the XML declaration is not"),
+            ("<?xml version='1.0' encoding=''?><a/>", "the XML declaration is not"),
             ("<?xml version='1.0", "the XML declaration is not"),
-            ("<?xml version='1.1'?><a/>", "only 1.0 is read"),
-            ("<?xml version='1.0' encoding='ISO-8859-1'?><a/>", "the encoding ISO-8859-1"),
-            ("<?xml version='1.0' encoding='UTF-16'?><a/>", "the encoding UTF-16"),
-            ("<?xml version='1.0' encoding='my secret'?><a/>", "an unknown encoding"),
+            ("<?xml version='1.1'?><a/>", "declares XML 1.1; only XML 1.0 is read"),
+            ("<?xml version='2.0'?><a/>", "that is not 1.0"),
+            ("<?xml version='1.'?><a/>", "that is not 1.0"),
+            ("<?xml version='1.0a'?><a/>", "that is not 1.0"),
         ] {
             let reason = read(text.as_bytes()).unwrap_err().into_reason(text);
             assert!(reason.detail.contains(detail), "{text}: {reason}");

@@ -1,10 +1,10 @@
 //! Documents to events: a pass over the document, then the job's rules over what it found.
 //!
-//! In:        a record's bytes     Out: [`Decoded`], or the [`Reason`] why there is no event
+//! In:        a record's bytes     Out: per event [`Decoded`] or the [`Reason`] why it is none; or the reason of the record
 //! Holds:     the compiled job and buffers; one decoder per worker
-//! Order:     encoding and characters, structure, key, fields, places: the first fault is the reason
+//! Order:     encoding and characters, structure, then each event's key, fields, lists, places: the first fault is the reason
 //! Fails:     see [`crate::model::ReasonCode`]; never by a panic, whatever the bytes
-//! Not here:  records without a value (the caller's), hashing the key (the exchange's)
+//! Not here:  hashing the key (the exchange's), the rules over what was found (see `judge`)
 //!
 //! The rules, where a user could expect another:
 //! - a field that ends at an element takes the element's own text (text, CDATA and references, joined over comments
@@ -12,28 +12,40 @@
 //! - a path that matches twice makes the event ambiguous and so unreadable: taking the first would lose the other;
 //! - absent, empty and nil are three things until the field's rules say otherwise: absent or `xsi:nil="true"` is NULL for
 //!   an optional field and a reject for a required one; empty is the empty text, and a reject for every other type;
-//! - a part of the key is its text without white space at the ends; absent, nil or empty it makes the event unreadable.
+//! - a part of the key is its text without white space at the ends; absent, nil or empty it makes the event unreadable;
+//! - a document is read to its end before anything is said about its events: one that is not well-formed has none.
+//!
+//! Memory: what the pass finds is bounded by the document (see `found`); what events and rows are made of may be more than
+//! the document, where many of them read the same text, and is bounded by [`SPEND_FACTOR`].
 
 use super::XmlSetupError;
-use super::chars::{is_blank, trim};
 use super::document;
-use super::fault::Fault;
-use super::field::{told, value_of};
-use super::found::{Capture, Found, Nil};
-use super::key::join_key;
-use super::plan::{FieldPlan, Plan};
+use super::fault::Place;
+use super::found::Found;
+use super::judge::{Judge, Verdict, outer_value, record_key};
+use super::lines::Lines;
+use super::plan::Plan;
+use super::run::{Runs, World};
+use super::seek::{Seek, SeekBuffers};
 use super::walk::{Buffers, Walk};
-use crate::job::{EventSpec, LimitsSpec, OutputSpec, Presence};
-use crate::model::{Reading, Reason, ReasonCode, Record, Value};
+use crate::job::{Doctype, EventSpec, LimitsSpec, NoMatch, OutputSpec};
+use crate::model::{Reading, Reason, ReasonCode, Record};
 use bytes::Bytes;
+
+/// A record's keys, values, rows and places may take so many times `limits.document_bytes`.
+const SPEND_FACTOR: usize = 16;
 
 /// Reads the documents of one job.
 #[derive(Debug)]
 pub struct Decoder {
     plan: Plan,
+    doctype: Doctype,
     limits: LimitsSpec,
+    no_match: NoMatch,
     buffers: Buffers,
+    seek: SeekBuffers,
     found: Found,
+    runs: Runs,
 }
 
 /// One event of a record.
@@ -59,11 +71,14 @@ impl Decoder {
             return Err(XmlSetupError::DocumentBytes { found: limits.document_bytes });
         }
         let plan = Plan::new(event, outputs)?;
-        let found = Found::new(plan.captures, plan.additions.len());
-        Ok(Decoder { plan, limits, buffers: Buffers::default(), found })
+        let (found, runs) = (Found::new(&plan), Runs::new(&plan));
+        let (buffers, seek) = (Buffers::default(), SeekBuffers::default());
+        let (doctype, no_match) = (event.doctype, event.no_match);
+        Ok(Decoder { plan, doctype, limits, no_match, buffers, seek, found, runs })
     }
 
-    /// Reads one record's document: its events in document order, or for each of them the reason why it is none.
+    /// Reads one record's document: its events in document order, or for each of them the reason why it is none. Empty: the
+    /// document has no event, and the job discards such documents.
     ///
     /// # Errors
     /// The reason why the whole record cannot be read. It names places and rules and never quotes the document.
@@ -72,119 +87,91 @@ impl Decoder {
             code: ReasonCode::NoValue,
             detail: "the record has no value (a tombstone)".to_owned(),
         };
-        let document =
-            document::open(record.value.as_ref().ok_or_else(no_value)?, self.limits.document_bytes)?;
-        self.found.clear();
+        let value = record.value.as_ref().ok_or_else(no_value)?;
+        let document = document::open(value, self.limits.document_bytes)?;
+        let text = document.text();
+        if u32::try_from(text.text.len()).is_err() {
+            let detail = "the document's text is over 4 GiB once it is decoded".to_owned();
+            return Err(Reason { code: ReasonCode::Limit, detail });
+        }
         let walk = Walk {
-            plan: &self.plan,
+            namespaces: &self.plan.names.namespaces,
+            doctype: self.doctype,
             depth_max: self.limits.document_depth,
-            document,
+            document: text,
             buffers: &mut self.buffers,
-            found: &mut self.found,
-            root_seen: false,
+            finder: Seek::new(&self.plan, text.text, &mut self.seek, &mut self.found),
         };
-        walk.run().map_err(|fault| fault.into_reason(document.text))?;
-        let decoded = self.judge(record).map_err(|verdict| match verdict {
-            Verdict::At(fault) => fault.into_reason(document.text),
+        walk.run().map_err(|fault| fault.into_reason(text.text))?;
+        self.runs.clear();
+        self.judge(record, text.text)
+    }
+
+    /// Makes the event of a record without a value: its key is the Kafka record key, and only fields of that key and of headers
+    /// have values.
+    ///
+    /// # Errors
+    /// A record without a key; a header that is not of its field's type or is required and absent.
+    pub fn tombstone(&self, record: &Record) -> Result<Decoded, Reason> {
+        let told = |verdict| match verdict {
             Verdict::Nowhere(reason) => reason,
-        });
-        Ok(vec![decoded])
-    }
-
-    fn judge(&mut self, record: &Record) -> Result<Decoded, Verdict> {
-        let mut parts = Vec::with_capacity(self.plan.keys.len());
-        for (index, path) in &self.plan.keys {
-            let capture = self.found.captures.get(*index);
-            parts.push(key_part(path, capture)?);
-        }
-        let mut reading = Reading::default();
-        for field in &self.plan.fields {
-            let capture = self.found.captures.get(field.capture);
-            reading.values.push(field_value(field, capture)?);
-        }
-        for (addition, place) in self.plan.additions.iter().zip(&mut self.found.places) {
-            let what = || format!("the place `{}` of an addition", addition.at.text);
-            check_single(ReasonCode::OutputPlace, what, place.second)?;
-            let mark = place.mark.take().ok_or_else(|| absent(ReasonCode::OutputPlace, what))?;
-            reading.marks.push(mark);
-        }
-        let key = if self.plan.keys.is_empty() {
-            let no_key =
-                || Reason { code: ReasonCode::KeyMissing, detail: "the Kafka record has no key".to_owned() };
-            record.key.clone().ok_or_else(|| Verdict::Nowhere(no_key()))?
-        } else {
-            Bytes::from(join_key(&parts))
+            Verdict::At(code, _, detail) => Reason { code, detail },
+            Verdict::TooMuch => too_much(),
         };
-        Ok(Decoded { key, reading })
+        let key = record_key(record).map_err(told)?;
+        let values = self.plan.fields.iter().map(|field| outer_value(field, record));
+        let values = values.collect::<Result<_, _>>().map_err(told)?;
+        let mut lists = Vec::new();
+        lists.resize_with(self.plan.lists.len(), Vec::new);
+        Ok(Decoded { key, reading: Reading { values, lists, ..Reading::default() } })
     }
-}
 
-/// A fault with a place in the document, or one about something that is not there.
-enum Verdict {
-    At(Fault),
-    Nowhere(Reason),
-}
-
-fn at(code: ReasonCode, offset: usize, detail: String) -> Verdict {
-    Verdict::At(Fault::new(code, offset, detail))
-}
-
-/// Says what it is about; called only where there is something to say.
-trait What: Fn() -> String {}
-impl<F: Fn() -> String> What for F {}
-
-fn absent(code: ReasonCode, what: impl What) -> Verdict {
-    Verdict::Nowhere(Reason { code, detail: format!("{} is not in the document", what()) })
-}
-
-fn check_single(code: ReasonCode, what: impl What, second: Option<usize>) -> Result<(), Verdict> {
-    match second {
-        Some(second) => {
-            Err(at(code, second, format!("{} is here once more; it may be in a document once", what())))
+    fn judge(&mut self, record: &Record, text: &str) -> Result<Vec<Result<Decoded, Reason>>, Reason> {
+        let world = World { plan: &self.plan, found: &self.found, document: text };
+        let mut judge = Judge {
+            world,
+            runs: &mut self.runs,
+            record,
+            lines: Lines::default(),
+            spent: 0,
+            spend_max: self.limits.document_bytes.saturating_mul(SPEND_FACTOR),
+        };
+        let events = judge.events();
+        if events.is_empty() && self.no_match == NoMatch::Unreadable {
+            return Err(no_event(&self.plan, judge.lines.place(text, self.found.root_start)));
         }
-        None => Ok(()),
+        let mut decoded = Vec::with_capacity(events.len());
+        for at in events {
+            decoded.push(match judge.event(at) {
+                Ok(event) => Ok(event),
+                Err(Verdict::Nowhere(reason)) => Err(reason),
+                Err(Verdict::At(code, at, detail)) => {
+                    let place = judge.lines.place(text, at);
+                    Err(Reason { code, detail: format!("{place}: {detail}") })
+                }
+                Err(Verdict::TooMuch) => return Err(too_much()),
+            });
+        }
+        Ok(decoded)
     }
 }
 
-fn key_part(path: &str, capture: Option<&Capture>) -> Result<String, Verdict> {
-    let what = || format!("the key's part `{path}`");
-    let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
-        return Err(absent(ReasonCode::KeyMissing, what));
+fn no_event(plan: &Plan, root: Place) -> Reason {
+    let detail = match &plan.root {
+        Some(name) => {
+            let uri =
+                name.namespace.as_deref().map_or("no namespace".to_owned(), |uri| format!("namespace {uri}"));
+            format!("{root}: the root element is not `{}` in {uri}", name.local)
+        }
+        None => format!("the document has no event: event.each ({}) finds no element", plan.each_text),
     };
-    check_single(ReasonCode::Ambiguous, what, capture.second)?;
-    if capture.nil != Nil::No {
-        return Err(at(ReasonCode::KeyMissing, first, format!("{} is nil", what())));
-    }
-    let text = trim(&capture.text);
-    if text.is_empty() {
-        return Err(at(ReasonCode::KeyMissing, first, format!("{} is empty", what())));
-    }
-    Ok(text.to_owned())
+    Reason { code: ReasonCode::NotTheEvent, detail }
 }
 
-fn field_value(field: &FieldPlan, capture: Option<&Capture>) -> Result<Value, Verdict> {
-    let what = || format!("the field `{}` ({})", field.name, field.path);
-    let Some((capture, first)) = capture.and_then(|capture| Some((capture, capture.first?))) else {
-        return value_of(field, Presence::Absent).map_err(|fault| {
-            let (code, why) = told(fault);
-            Verdict::Nowhere(Reason { code, detail: format!("{} {why}", what()) })
-        });
-    };
-    check_single(ReasonCode::Ambiguous, what, capture.second)?;
-    let refuse = |code, why: &str| at(code, first, format!("{} {why}", what()));
-    let found = match capture.nil {
-        Nil::Unclear => {
-            let why = "has an xsi:nil that is not `true`, `false`, `1` or `0`";
-            return Err(refuse(ReasonCode::FieldType, why));
-        }
-        Nil::Yes if !is_blank(&capture.text) => {
-            return Err(refuse(ReasonCode::FieldType, "is nil and has text"));
-        }
-        Nil::Yes => Presence::Nil,
-        Nil::No => Presence::Text(&capture.text),
-    };
-    value_of(field, found).map_err(|fault| {
-        let (code, why) = told(fault);
-        refuse(code, &why)
-    })
+fn too_much() -> Reason {
+    let detail = format!(
+        "what the record's events are made of is over {SPEND_FACTOR} times limits.document_bytes; raise that limit, or read \
+         less per event and row"
+    );
+    Reason { code: ReasonCode::Limit, detail }
 }

@@ -25,6 +25,16 @@ impl Fault {
         Fault::new(ReasonCode::NotWellFormed, at, detail)
     }
 
+    /// The same fault, told of another place: that of a reference, where it is in what the reference stands for.
+    pub(super) fn moved_to(self, at: usize) -> Fault {
+        Fault { at, ..self }
+    }
+
+    /// The same fault in a text that has so many bytes more in front.
+    pub(super) fn moved_by(self, bytes: usize) -> Fault {
+        Fault { at: self.at.saturating_add(bytes), ..self }
+    }
+
     /// The reason for people and headers; `text` is what the offset counts in.
     pub(super) fn into_reason(self, text: &str) -> Reason {
         let place = Place::of(text, self.at);
@@ -42,17 +52,34 @@ pub(super) struct Place {
 impl Place {
     /// The place of a byte offset. A line ends with LF, CR or CR LF.
     pub(super) fn of(text: &str, at: usize) -> Place {
-        let mut place = Place { line: 1, column: 1 };
-        let mut after_cr = false;
-        for (_, c) in text.char_indices().take_while(|(offset, _)| *offset < at) {
-            match c {
-                '\n' if after_cr => {}
-                '\n' | '\r' => place = Place { line: place.line.saturating_add(1), column: 1 },
-                _ => place.column = place.column.saturating_add(1),
-            }
-            after_cr = c == '\r';
+        let mut counter = Counter::default();
+        text.char_indices().take_while(|(offset, _)| *offset < at).for_each(|(_, c)| counter.pass(c));
+        counter.place
+    }
+}
+
+/// Goes through a text and knows the place.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counter {
+    pub(super) place: Place,
+    after_cr: bool,
+}
+
+impl Default for Counter {
+    fn default() -> Counter {
+        Counter { place: Place { line: 1, column: 1 }, after_cr: false }
+    }
+}
+
+impl Counter {
+    /// Goes behind one character.
+    pub(super) fn pass(&mut self, c: char) {
+        match c {
+            '\n' if self.after_cr => {}
+            '\n' | '\r' => self.place = Place { line: self.place.line.saturating_add(1), column: 1 },
+            _ => self.place.column = self.place.column.saturating_add(1),
         }
-        place
+        self.after_cr = c == '\r';
     }
 }
 

@@ -5,8 +5,8 @@
 //! Not here:  types and rules themselves (`job`), ambiguity and places in the document (`decode`)
 
 use super::XmlSetupError;
-use super::plan::FieldPlan;
-use crate::job::{Field, FieldFault, FieldReader, Presence};
+use crate::job::{Field, FieldReader};
+pub(super) use crate::job::{FieldFault, Presence};
 use crate::model::{ReasonCode, Value};
 use std::borrow::Cow;
 
@@ -17,8 +17,8 @@ pub(super) fn reader(field: &Field) -> Result<FieldReader, XmlSetupError> {
 }
 
 /// The field's value.
-pub(super) fn value_of(plan: &FieldPlan, found: Presence<'_>) -> Result<Value, FieldFault> {
-    plan.reader.read(found)
+pub(super) fn value_of(reader: &FieldReader, found: Presence<'_>) -> Result<Value, FieldFault> {
+    reader.read(found)
 }
 
 /// The reason's code, and what comes behind the field's name.

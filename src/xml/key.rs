@@ -8,19 +8,24 @@
 
 /// Joins the parts of a key.
 pub fn join_key(parts: &[String]) -> String {
-    if let [only] = parts {
-        return only.clone();
-    }
-    let mut joined = String::with_capacity(parts.iter().map(|part| part.len().saturating_add(1)).sum());
-    for (index, part) in parts.iter().enumerate() {
+    let bytes = join(parts.iter().map(String::as_bytes));
+    // Only ASCII was put between and in front of what was text before.
+    String::from_utf8(bytes).unwrap_or_else(|bad| String::from_utf8_lossy(bad.as_bytes()).into_owned())
+}
+
+/// The same for parts that need not be text: record keys and headers.
+pub(super) fn join<'a>(parts: impl ExactSizeIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let single = parts.len() == 1;
+    let mut joined = Vec::new();
+    for (index, part) in parts.enumerate() {
         if index > 0 {
-            joined.push('|');
+            joined.push(b'|');
         }
-        for c in part.chars() {
-            if matches!(c, '|' | '\\') {
-                joined.push('\\');
+        for byte in part {
+            if !single && matches!(byte, b'|' | b'\\') {
+                joined.push(b'\\');
             }
-            joined.push(c);
+            joined.push(*byte);
         }
     }
     joined

@@ -78,6 +78,8 @@ struct Binding {
     prefix_end: usize,
     end: usize,
     id: NamespaceId,
+    /// Different for every declaration of a document.
+    stamp: u64,
 }
 
 /// All declarations that are in scope, the outermost first.
@@ -85,6 +87,7 @@ struct Binding {
 pub(super) struct Scope {
     bindings: Vec<Binding>,
     buffer: String,
+    stamp: u64,
 }
 
 impl Scope {
@@ -127,7 +130,9 @@ impl Scope {
         self.buffer.push_str(prefix);
         let prefix_end = self.buffer.len();
         self.buffer.push_str(uri);
-        self.bindings.push(Binding { start, prefix_end, end: self.buffer.len(), id: known.find(uri) });
+        self.stamp = self.stamp.wrapping_add(1);
+        let (end, id, stamp) = (self.buffer.len(), known.find(uri), self.stamp);
+        self.bindings.push(Binding { start, prefix_end, end, id, stamp });
         Ok(())
     }
 
@@ -156,6 +161,22 @@ impl Scope {
     /// The innermost prefix that means `uri` here and is not hidden by a declaration further inside. Empty: the
     /// default namespace.
     pub(super) fn prefix_of(&self, uri: &str) -> Option<&str> {
+        self.prefix_where(uri, |_| true)
+    }
+
+    /// The same for an attribute, for which the default namespace is none.
+    pub(super) fn attribute_prefix_of(&self, uri: &str) -> Option<&str> {
+        self.prefix_where(uri, |prefix| !prefix.is_empty())
+    }
+
+    /// What is in scope, the outermost declaration first: a number that no other declaration of the document has, prefix and
+    /// URI. What a declaration further inside hides is there, too.
+    pub(super) fn declarations(&self) -> impl Iterator<Item = (u64, &str, &str)> {
+        let uri = |binding: &Binding| self.buffer.get(binding.prefix_end..binding.end).unwrap_or_default();
+        self.bindings.iter().map(move |binding| (binding.stamp, self.prefix(binding), uri(binding)))
+    }
+
+    fn prefix_where(&self, uri: &str, takes: impl Fn(&str) -> bool) -> Option<&str> {
         if uri == XML_URI {
             return Some("xml");
         }
@@ -165,6 +186,7 @@ impl Scope {
             .rev()
             .filter(means_it)
             .map(|binding| self.prefix(binding))
+            .filter(|prefix| takes(prefix))
             .find(|prefix| self.resolve(prefix).is_some_and(|resolved| self.uri(resolved) == uri))
     }
 

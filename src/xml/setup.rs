@@ -53,6 +53,32 @@ pub enum XmlSetupError {
         /// As the user wrote it.
         attribute: String,
     },
+    /// A field made of the rows of a list that is elsewhere.
+    #[error("the field `{field}` is made of the list `{list}`, whose rows are not in the same element")]
+    ListElsewhere {
+        /// The field's name, behind its own list's.
+        field: String,
+        /// The list's name.
+        list: String,
+    },
+    /// More `..` than there are elements.
+    #[error("the path `{path}` goes up above the document")]
+    AboveTheDocument {
+        /// As the user wrote it.
+        path: String,
+    },
+    /// A number is no place.
+    #[error("`{at}` counts, and an edit needs an element or an attribute")]
+    CountedPlace {
+        /// As the user wrote it.
+        at: String,
+    },
+    /// The alternatives of a `set` must be of one kind.
+    #[error("output.set: the alternatives of `{at}` are not all elements, or not all one attribute")]
+    MixedSet {
+        /// As the user wrote it.
+        at: String,
+    },
     /// A mistake of ours.
     #[error("the tree of paths is broken: this is a fault in tidegate")]
     Internal,

@@ -1,14 +1,25 @@
-//! Events back to documents: the document as it came, byte for byte, with the additions put in at their marks.
+//! Events back to documents: the document as it came, byte for byte, with the edits at their marks.
 //!
-//! In:        the document, one mark and one [`Added`] per addition     Out: a new document
-//! Order:     by place; additions at one place in the order of the job file
-//! Fails:     text that XML cannot express; marks that are not of this document
-//! Not here:  where additions go and how their names are written (found while the document was read: [`Mark`])
+//! In:        the document, one mark and one [`Edited`] per edit     Out: a new document
+//! Order:     by place; at one place the content that is set, then additions in the order of the job file
+//! Fails:     text that XML or names that the encoding cannot express; marks that are not of this document; no place
+//! Not here:  where edits go and how names are written (found while the document was read: [`Mark`]), encodings (`document`)
+//!
+//! All places are those of the document as it came. So what is inside an element that goes, goes with it, whatever else was
+//! to be done there; of two texts for one element, or two values for one attribute, the last in the job file stands; an
+//! addition to an element whose text is set comes behind that text; an attribute that is set and removed is removed. An
+//! element that goes leaves the white space around it as it was, an attribute takes the blanks in front of it along.
 
-use super::chars::is_xml_char;
-use super::document::is_declared_ascii;
+mod changes;
+
+mod escape;
+
+mod lone;
+pub(super) use lone::declared_in_tag;
+
+use super::document::{self, ApplyError, apply};
 use crate::model::{ElementSpan, Mark};
-use std::fmt::Write;
+use changes::Changes;
 
 /// What one addition says, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,22 +34,36 @@ pub struct Added {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpliceError {
     /// XML has no way to write this character, not even as a reference.
-    #[error(
-        "the added element `{element}` would hold the character U+{code_point:04X}, which XML cannot express"
-    )]
+    #[error("{at} would hold the character U+{code_point:04X}, which XML cannot express")]
     Character {
-        /// The added element, as it would be written.
-        element: String,
+        /// The element or attribute, as it would be written.
+        at: String,
         /// Unicode code point.
         code_point: u32,
     },
-    /// The document declares US-ASCII, and names cannot be written as references.
-    #[error("the name `{name}` is not ASCII, and the document declares US-ASCII")]
+    /// Names cannot be written as references.
+    #[error(
+        "a name holds the character U+{code_point:04X}, which the document's encoding, {encoding}, does not have"
+    )]
     Name {
-        /// An element's or attribute's name.
-        name: String,
+        /// Unicode code point.
+        code_point: u32,
+        /// The document's encoding.
+        encoding: &'static str,
     },
-    /// Marks and additions are not of one job, or not of this document.
+    /// The document has no place for an edit.
+    #[error("{detail}")]
+    Place {
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// An element that is sent alone cannot stand without the rest of its document.
+    #[error("the event's element cannot be sent alone: {detail}")]
+    Alone {
+        /// What it would need.
+        detail: String,
+    },
+    /// Marks and edits are not of one job, or not of this document.
     #[error("the marks are not of this document and job: {detail}")]
     Mismatch {
         /// What does not fit.
@@ -59,6 +84,9 @@ pub enum Edited {
 
 /// Writes one event's document: the whole one as it came, or `element` alone, with the edits that were found at `marks`.
 ///
+/// Of `element` alone stand the byte-order mark, the XML declaration with the white space behind it, and the element, which
+/// declares all namespaces that are in scope around it.
+///
 /// # Errors
 /// See [`SpliceError`].
 pub fn write(
@@ -67,17 +95,33 @@ pub fn write(
     marks: &[Mark],
     edits: &[Edited],
 ) -> Result<Vec<u8>, SpliceError> {
-    if element.is_some() {
-        return Err(SpliceError::Mismatch { detail: "elements are not written yet" });
+    if marks.len() != edits.len() {
+        return Err(SpliceError::Mismatch { detail: "another number of marks than of edits" });
     }
-    let added: Option<Vec<Added>> = edits
-        .iter()
-        .map(|edit| match edit {
-            Edited::Add(added) => Some(added.clone()),
-            Edited::Set(_) | Edited::Remove => None,
-        })
-        .collect();
-    splice(document, marks, &added.ok_or(SpliceError::Mismatch { detail: "an edit is not written yet" })?)
+    let mut changes = Changes::default();
+    for (mark, edit) in marks.iter().zip(edits) {
+        changes.take(mark, edit)?;
+    }
+    check_empty_tags(document, &changes)?;
+    if let Some(element) = element {
+        lone::cut_out(document, element, &mut changes)?;
+    }
+    apply(document, &changes.into_edits()?).map_err(|error| match error {
+        ApplyError::Name { code_point, encoding } => SpliceError::Name { code_point, encoding },
+        ApplyError::Mismatch { detail } => SpliceError::Mismatch { detail },
+    })
+}
+
+/// A mark that is wrong here would write what is not well-formed.
+fn check_empty_tags(document: &[u8], changes: &Changes) -> Result<(), SpliceError> {
+    let mut places = changes.empty_tags().peekable();
+    if places.peek().is_none() {
+        return Ok(());
+    }
+    let wrong = SpliceError::Mismatch { detail: "a mark of an empty tag is not at its `/`" };
+    let opened = document::open(document, usize::MAX).map_err(|_| wrong.clone())?;
+    let text = opened.text().text.as_bytes();
+    if places.all(|at| text.get(at) == Some(&b'/')) { Ok(()) } else { Err(wrong) }
 }
 
 /// Writes the document with its additions.
@@ -85,144 +129,6 @@ pub fn write(
 /// # Errors
 /// See [`SpliceError`].
 pub fn splice(document: &[u8], marks: &[Mark], additions: &[Added]) -> Result<Vec<u8>, SpliceError> {
-    if marks.len() != additions.len() {
-        return Err(SpliceError::Mismatch { detail: "another number of marks than of additions" });
-    }
-    let ascii_only = is_declared_ascii(document);
-    let mut places: Vec<(&Mark, &Added)> = marks.iter().zip(additions).collect();
-    // Stable: additions at one place keep their order.
-    places.sort_by_key(|(mark, _)| mark.offset);
-
-    let mut out = Vec::with_capacity(document.len().saturating_add(expected_bytes(&places)));
-    let mut fragment = String::new();
-    let mut copied = 0;
-    for group in places.chunk_by(|(a, _), (b, _)| a.offset == b.offset) {
-        let Some((first, _)) = group.first() else { continue };
-        let offset = usize::try_from(first.offset).unwrap_or(usize::MAX);
-        let outside = SpliceError::Mismatch { detail: "a mark lies outside the document" };
-        let before = document.get(copied..offset).ok_or(outside)?;
-        out.extend_from_slice(before);
-        copied = offset;
-
-        fragment.clear();
-        for (mark, added) in group {
-            push_element(&mut fragment, mark, added, ascii_only)?;
-        }
-        match &first.empty_tag {
-            None => out.extend_from_slice(fragment.as_bytes()),
-            // `<a/>` becomes `<a>...</a>`: its own `/` goes into the end tag, so that every byte keeps its place.
-            Some(name) => {
-                if document.get(offset) != Some(&b'/') {
-                    return Err(SpliceError::Mismatch { detail: "a mark of an empty tag is not at its `/`" });
-                }
-                out.push(b'>');
-                out.extend_from_slice(fragment.as_bytes());
-                out.extend_from_slice(b"</");
-                out.extend_from_slice(name.as_bytes());
-                copied = offset.saturating_add(1);
-            }
-        }
-    }
-    out.extend_from_slice(document.get(copied..).unwrap_or_default());
-    Ok(out)
-}
-
-fn expected_bytes(places: &[(&Mark, &Added)]) -> usize {
-    const MARKUP_BYTES: usize = 16;
-    let one = |(mark, added): &(&Mark, &Added)| {
-        let attributes: usize =
-            added.attributes.iter().map(|(name, value)| name.len() + value.len() + 4).sum();
-        let declared = mark.declare.as_ref().map_or(0, |(prefix, uri)| prefix.len() + uri.len() + 10);
-        2 * mark.name.len()
-            + added.text.as_ref().map_or(0, String::len)
-            + attributes
-            + declared
-            + MARKUP_BYTES
-    };
-    places.iter().map(one).sum()
-}
-
-/// Appends one added element.
-fn push_element(out: &mut String, mark: &Mark, added: &Added, ascii_only: bool) -> Result<(), SpliceError> {
-    let writer = Writer { element: &mark.name, ascii_only };
-    out.push('<');
-    writer.name(out, &mark.name)?;
-    if let Some((prefix, uri)) = &mark.declare {
-        out.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-        writer.name(out, prefix)?;
-        out.push_str("=\"");
-        writer.characters(out, uri, Inside::Attribute)?;
-        out.push('"');
-    }
-    for (name, value) in &added.attributes {
-        out.push(' ');
-        writer.name(out, name)?;
-        out.push_str("=\"");
-        writer.characters(out, value, Inside::Attribute)?;
-        out.push('"');
-    }
-    let Some(text) = &added.text else {
-        out.push_str("/>");
-        return Ok(());
-    };
-    out.push('>');
-    writer.characters(out, text, Inside::Text)?;
-    out.push_str("</");
-    out.push_str(&mark.name);
-    out.push('>');
-    Ok(())
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Inside {
-    Text,
-    Attribute,
-}
-
-/// Escapes on behalf of one added element.
-struct Writer<'a> {
-    element: &'a str,
-    ascii_only: bool,
-}
-
-impl Writer<'_> {
-    fn name(&self, out: &mut String, name: &str) -> Result<(), SpliceError> {
-        if self.ascii_only && !name.is_ascii() {
-            return Err(SpliceError::Name { name: name.to_owned() });
-        }
-        out.push_str(name);
-        Ok(())
-    }
-
-    /// Appends characters so that a parser reads the very same: `>` is escaped against `]]>`, CR against being read
-    /// as LF, and in attributes tab and LF against being read as blanks.
-    fn characters(&self, out: &mut String, text: &str, inside: Inside) -> Result<(), SpliceError> {
-        let attribute = inside == Inside::Attribute;
-        for c in text.chars() {
-            match c {
-                '&' => out.push_str("&amp;"),
-                '<' => out.push_str("&lt;"),
-                '>' => out.push_str("&gt;"),
-                '\r' => out.push_str("&#13;"),
-                '"' if attribute => out.push_str("&quot;"),
-                '\'' if attribute => out.push_str("&apos;"),
-                '\n' if attribute => out.push_str("&#10;"),
-                '\t' if attribute => out.push_str("&#9;"),
-                c if !is_xml_char(c) => {
-                    return Err(SpliceError::Character {
-                        element: self.element.to_owned(),
-                        code_point: u32::from(c),
-                    });
-                }
-                c if self.ascii_only && !c.is_ascii() => push_reference(out, c),
-                c => out.push(c),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn push_reference(out: &mut String, c: char) {
-    // Writing to a String cannot fail.
-    _ = write!(out, "&#{};", u32::from(c));
+    let edits: Vec<Edited> = additions.iter().cloned().map(Edited::Add).collect();
+    write(document, None, marks, &edits)
 }

@@ -23,6 +23,71 @@ pub(super) struct Attribute {
     pub(super) name: QName,
     /// Between the quotes.
     pub(super) value: Range<usize>,
+    /// Which text those ranges count in.
+    pub(super) origin: Origin,
+    /// The value in [`Texts::values`], where it does not stand for itself.
+    pub(super) read: Option<Range<usize>>,
+}
+
+/// Where an attribute comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// It is written in the tag.
+    Tag,
+    /// The document type definition gives it to every such element that lacks it.
+    Default,
+}
+
+/// The texts that the ranges of a tag's attributes count in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Texts<'a> {
+    /// The tag's: the document's, or an entity's replacement.
+    pub(super) tag: &'a str,
+    /// Of defaults.
+    pub(super) defaults: &'a str,
+    /// Values, references resolved and white space normalised.
+    pub(super) values: &'a str,
+}
+
+impl<'a> Texts<'a> {
+    fn of(&self, attribute: &Attribute) -> &'a str {
+        match attribute.origin {
+            Origin::Tag => self.tag,
+            Origin::Default => self.defaults,
+        }
+    }
+
+    /// Empty where the name has none.
+    pub(super) fn prefix(&self, attribute: &Attribute) -> &'a str {
+        slice(self.of(attribute), &attribute.name.prefix)
+    }
+
+    /// The name behind the prefix.
+    pub(super) fn local(&self, attribute: &Attribute) -> &'a str {
+        slice(self.of(attribute), &attribute.name.local)
+    }
+
+    /// The name as it is written.
+    #[cfg(test)]
+    pub(super) fn written(&self, attribute: &Attribute) -> &'a str {
+        slice(self.of(attribute), &attribute.name.whole())
+    }
+
+    /// The value, once it is read.
+    pub(super) fn value(&self, attribute: &Attribute) -> &'a str {
+        match &attribute.read {
+            Some(read) => slice(self.values, read),
+            None => slice(self.of(attribute), &attribute.value),
+        }
+    }
+}
+
+impl QName {
+    /// Prefix, colon and local name.
+    pub(super) fn whole(&self) -> Range<usize> {
+        let start = if self.prefix.is_empty() { self.local.start } else { self.prefix.start };
+        start..self.local.end
+    }
 }
 
 /// The text of a range that was found in this very text.
@@ -54,7 +119,7 @@ pub(super) fn read(
         }
         cursor.skip_blanks();
         let value = cursor.quoted()?;
-        attributes.push(Attribute { name, value });
+        attributes.push(Attribute { name, value, origin: Origin::Tag, read: None });
     }
 }
 

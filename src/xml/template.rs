@@ -201,6 +201,7 @@ pub fn well_formed(text: &str) -> Result<(), Reason> {
         in_flight_bytes: 0,
         document_bytes: marked.len(),
         document_depth: DEPTH_MAX,
+        events_per_record: 1,
         peer_silence_s: 0,
         parked_keys: 0,
     };

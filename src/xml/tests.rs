@@ -9,12 +9,23 @@ use crate::job::{
 use crate::model::{Mark, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 
+mod conformance;
+mod doctype;
+mod edited_trees;
+mod edits;
+mod encodings;
+mod events;
 mod fields;
 mod generated;
+mod grown;
 mod hostile;
+mod naive;
+mod path;
+mod paths;
 mod places;
 mod round_trip;
 mod samples;
+mod trees;
 mod well_formed;
 
 /// A job, built word by word. Prefixes in its paths: `u:` is `urn:u`, `v:` is `urn:v`; others are given.
@@ -36,7 +47,7 @@ impl Job {
                 key: Vec::new(),
                 fields: Vec::new(),
                 lists: Vec::new(),
-                doctype: Doctype::Refuse,
+                doctype: Doctype::Read,
                 tombstone: TombstoneRule::Unreadable,
             },
             additions: Vec::new(),
@@ -44,6 +55,7 @@ impl Job {
                 in_flight_bytes: 1 << 26,
                 document_bytes: 1 << 20,
                 document_depth: 256,
+                events_per_record: 100_000,
                 peer_silence_s: 30,
                 parked_keys: 1,
             },
@@ -104,18 +116,6 @@ impl Job {
                 Name { namespace: Some((*uri).to_owned()), local: local.to_owned() }
             }
         }
-    }
-
-    fn path(&self, text: &str) -> Path {
-        let mut steps: Vec<&str> = text.split('/').filter(|step| !step.is_empty() && *step != ".").collect();
-        let attribute = steps.last().and_then(|last| last.strip_prefix('@')).map(|name| self.name(name));
-        if attribute.is_some() {
-            steps.pop();
-        }
-        let steps = steps.into_iter().map(|step| PathStep { name: self.name(step), predicates: Vec::new() });
-        let end = attribute.map_or(End::Element, End::Attribute);
-        let branch = Branch { from: Base::Here { up: 0 }, steps: steps.collect(), end };
-        Path { text: text.to_owned(), branches: vec![branch] }
     }
 
     fn try_decoder(&self) -> Result<Decoder, XmlSetupError> {

@@ -11,6 +11,7 @@ mod changes;
 mod disk;
 mod documents;
 mod kills;
+mod many;
 mod million;
 mod nights;
 mod recoveries;

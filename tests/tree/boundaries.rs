@@ -37,11 +37,13 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
 ];
 
 /// Operators know nothing of each other but what travels between the two.
-const BETWEEN_OPERATORS: [(&str, &str); 9] = [
+const BETWEEN_OPERATORS: [(&str, &str); 10] = [
     ("sink", "operator::gate::StoredBatch"),
     ("sink", "operator::gate::Outputs"),
     ("sink", "operator::gate::Confirmations"),
     ("commit", "operator::source::Covered"),
+    // What a record's events cost beyond it, on the same way back to the budget.
+    ("decode", "operator::source::Covered"),
     // What the audit hears of a batch.
     ("sink", "operator::gate::Audited"),
     // Faults that tests plant.
@@ -52,8 +54,9 @@ const BETWEEN_OPERATORS: [(&str, &str); 9] = [
 ];
 
 /// What all operators share. It knows no operator.
-const SHARED: [&str; 12] = [
+const SHARED: [&str; 13] = [
     "account",
+    "bundle",
     "condition",
     "exchange",
     "guard",

@@ -132,3 +132,56 @@ fn a_batch_that_is_twice_in_a_transaction_is_doubled() {
 fn a_batch_that_is_sent_again_later_is_doubled() {
     assert_found(&one_event_a_batch, false, Fault::BatchSentAgain, "found 1 doubled: in-a/2/40.");
 }
+
+/// One of several events of a record, with two outputs.
+mod of_several {
+    use super::*;
+    use tidegate::job::JobSpec;
+
+    /// The third event of a record of five, of which each has two outputs and the next one of its key comes behind it.
+    fn world(audited: bool) -> World {
+        let mut world = World::of_many(None);
+        world.spec = Arc::new(JobSpec { audit: audited, ..(*world.spec).clone() });
+        let event = |n: i64| {
+            let key = n % 2 * 2;
+            format!(r#"<e key="k{key}" n="{n}" x="yes" to="extra-a"><b/></e>"#)
+        };
+        for record in 0..20 {
+            let events: String = (1..=5).map(|n| event(record * 5 + n)).collect();
+            let value = Some(format!("<r>{events}</r>").into());
+            let record = Record { timestamp_ms: None, key: None, headers: Vec::new(), value };
+            assert!(world.broker.produce("in-a", 2, record).is_some());
+        }
+        world
+    }
+
+    fn run(world: &World, fault: Fault, workers: usize) -> Ended {
+        let event = Coordinates { at: AT, offset: Offset(10), index: 2 };
+        let planted = Planted::new(fault, event, "in-a/2/10/2");
+        let mut instance = Instance::start_planted(world, How::well(workers), Arc::clone(&planted));
+        let ended = instance.wait(PATIENCE).expect("it ends").clone().expect("no worker panics");
+        assert!(planted.has_happened(), "{fault:?} has not happened");
+        ended
+    }
+
+    #[test]
+    fn each_event_of_a_record_is_audited_by_itself_and_by_all_of_its_outputs() {
+        let lost = "found 1 lost: in-a/2/10, event 2.";
+        let doubled = "found 1 doubled: in-a/2/10, event 2.";
+        for (fault, says) in
+            [(Fault::EventLost, lost), (Fault::OutputLost, lost), (Fault::OutputDoubled, doubled)]
+        {
+            for workers in [1, 3] {
+                let Ended::Halted(halt) = run(&world(true), fault, workers) else {
+                    panic!("{fault:?} was not found by {workers} workers")
+                };
+                assert_eq!(halt.kind, HaltKind::Internal, "{halt}");
+                assert!(
+                    halt.message.contains(says),
+                    "{fault:?}, {workers} workers: {says:?} is not in {halt}"
+                );
+            }
+            assert_eq!(run(&world(false), fault, 2), Ended::Drained, "{fault:?} without the audit");
+        }
+    }
+}

@@ -8,6 +8,9 @@ use tidegate::model::{Record, Value};
 
 /// Everything that is wrong.
 pub fn check(world: &World) -> Vec<String> {
+    if let Some(many) = &world.many {
+        return super::many::check(world, many);
+    }
     let mut wrong = Vec::new();
     let sent = &world.input.sent;
     // A parked one is stored in the end: somebody mends the schema.
@@ -62,13 +65,13 @@ fn stored(world: &World) -> Vec<(String, (String, i64))> {
     rows.collect()
 }
 
-fn source_of(record: &Record) -> String {
+pub fn source_of(record: &Record) -> String {
     let header = record.headers.iter().find(|(name, _)| name == "tidegate-source");
     let value = header.and_then(|(_, value)| value.as_ref()).expect("every record names its source");
     String::from_utf8(value.to_vec()).unwrap()
 }
 
-fn text_of(record: &Record) -> String {
+pub fn text_of(record: &Record) -> String {
     String::from_utf8(record.value.as_ref().expect("a document").to_vec()).unwrap()
 }
 
@@ -112,7 +115,7 @@ fn in_order(events: impl Iterator<Item = (String, i64)>, place: &str, wrong: &mu
 }
 
 /// What must be over when every instance has ended.
-fn leftovers(world: &World, wrong: &mut Vec<String>) {
+pub fn leftovers(world: &World, wrong: &mut Vec<String>) {
     let tables = world.tables();
     for ((topic, partition), next) in &tables.frontier {
         let end = world.broker.ends(topic, *partition).map(|(_, end)| end);

@@ -1,10 +1,12 @@
-//! Order per key through the exchange: real workers, the job's own route, records in random handfuls and epochs.
+//! Order per key through the exchange: real workers, the job's own route, bundles in random handfuls and epochs.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use tidegate::model::{Body, Coordinates, Epoch, Event, KeyGroup, Offset, Reading, Record, TopicPartition};
-use tidegate::operator::exchange::{key_group_of, owns, route};
+use tidegate::kafka::ReadRecord;
+use tidegate::model::{Body, Epoch, KeyGroup, Offset, Reading, Record, TopicPartition};
+use tidegate::operator::bundle::{Bundle, Part, bundles, route};
+use tidegate::operator::exchange::{key_group_of, owns};
 use tidegate::testing::Random;
 use timely::container::CapacityContainerBuilder;
 use timely::dataflow::channels::pact::Exchange;
@@ -19,11 +21,12 @@ fn source<'scope>(
     scope: Scope<'scope, Epoch>,
     worker: usize,
     mut random: Random,
-) -> StreamVec<'scope, Epoch, Event> {
+) -> StreamVec<'scope, Epoch, Bundle> {
     let mut builder = OperatorBuilder::new("source".to_owned(), scope);
     let again = scope.activator_for(builder.operator_info().address);
-    let (output, stream) = builder.new_output::<Vec<Event>>();
-    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<Event>>>::from(output);
+    let workers = scope.peers();
+    let (output, stream) = builder.new_output::<Vec<Bundle>>();
+    let mut output = OutputBuilder::<_, CapacityContainerBuilder<Vec<Bundle>>>::from(output);
     let keys = 1 + random.below(20);
     let mut left = random.below(3_000);
     let mut next = 0_i64;
@@ -36,7 +39,8 @@ fn source<'scope>(
                 let mut session = output.session(&*held);
                 let handful = random.below(1 + left.min(700));
                 for _ in 0..handful {
-                    session.give(event(worker, &mut random, keys, next));
+                    let (record, parts) = record(worker, &mut random, keys, next);
+                    bundles(record, parts, workers).for_each(|bundle| session.give(bundle));
                     next += 1;
                 }
                 left = left.saturating_sub(handful.max(1));
@@ -56,35 +60,38 @@ fn source<'scope>(
     stream
 }
 
-fn event(worker: usize, random: &mut Random, keys: u64, offset: i64) -> Event {
-    let key = format!("worker {worker} key {}", random.below(keys));
-    Event {
-        at: Coordinates {
-            at: TopicPartition { topic: 0, partition: i32::try_from(worker).unwrap() },
-            offset: Offset(offset),
-            index: 0,
-        },
-        last_of_record: true,
-        key_group: key_group_of(key.as_bytes(), KEY_GROUPS),
-        key: key.into(),
-        record: Record { timestamp_ms: None, key: None, headers: Vec::new(), value: None },
-        body: Body::Readable(Reading::default()),
-    }
+/// A record of no event, one or many.
+fn record(worker: usize, random: &mut Random, keys: u64, offset: i64) -> (ReadRecord, Vec<Part>) {
+    let count = *random.pick(&[0, 1, 1, 1, 2, 9]).unwrap();
+    let mut part = |index| {
+        let key = format!("worker {worker} key {}", random.below(keys));
+        Part {
+            index,
+            last_of_record: index + 1 == count,
+            key_group: key_group_of(key.as_bytes(), KEY_GROUPS),
+            key: key.into(),
+            body: Body::Readable(Reading::default()),
+        }
+    };
+    let parts = (0..count).map(&mut part).collect();
+    let at = TopicPartition { topic: 0, partition: i32::try_from(worker).unwrap() };
+    let record = Record { timestamp_ms: None, key: None, headers: Vec::new(), value: None };
+    (ReadRecord { at, offset: Offset(offset), record }, parts)
 }
 
 /// What a worker took, as the gate takes it: container by container.
-type Taken = Arc<Mutex<Vec<(usize, KeyGroup, String, i64)>>>;
+type Taken = Arc<Mutex<Vec<(usize, KeyGroup, String, (i64, u32))>>>;
 
-fn take<'scope>(events: StreamVec<'scope, Epoch, Event>, worker: usize, taken: Taken) {
+fn take<'scope>(events: StreamVec<'scope, Epoch, Bundle>, worker: usize, taken: Taken) {
     let mut builder = OperatorBuilder::new("taker".to_owned(), events.scope());
     let mut input = builder.new_input(events, Exchange::new(route));
     builder.build(move |_| {
         move |_| {
             input.for_each(|_, data| {
                 let mut taken = taken.lock().unwrap();
-                for event in data.drain(..) {
+                for event in data.drain(..).flat_map(Bundle::into_events) {
                     let key = String::from_utf8(event.key.to_vec()).unwrap();
-                    taken.push((worker, event.key_group, key, event.at.offset.0));
+                    taken.push((worker, event.key_group, key, (event.at.offset.0, event.at.index)));
                 }
             });
         }
@@ -111,11 +118,11 @@ proptest! {
         .for_each(|ended| ended.unwrap());
 
         let taken = taken.lock().unwrap();
-        let mut last: BTreeMap<&str, i64> = BTreeMap::new();
+        let mut last: BTreeMap<&str, (i64, u32)> = BTreeMap::new();
         for (worker, group, key, offset) in taken.iter() {
             prop_assert!(owns(u64::from(group.0), *worker, workers), "{group} came to worker {worker}");
-            let before = last.insert(key, *offset).unwrap_or(-1);
-            prop_assert!(before < *offset, "{key}: {offset} comes behind {before}");
+            let before = last.insert(key, *offset).unwrap_or((-1, 0));
+            prop_assert!(before < *offset, "{key}: {offset:?} comes behind {before:?}");
         }
     }
 }

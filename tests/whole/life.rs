@@ -27,7 +27,7 @@ pub fn live(world: &mut World, seed: u64) -> Vec<String> {
     let mut instances = Vec::new();
     let mut wrong = Vec::new();
     let records = usize::try_from(20 + random.below(100)).unwrap();
-    world.input.produce(&world.broker, random, keys, records);
+    world.produce(random, keys, records);
     for round in 0..1 + random.below(4) {
         round_of(world, random, keys, round, &mut instances, &mut wrong);
     }
@@ -69,7 +69,7 @@ fn round_of(
     world.wait_for_rows(stored + some, Duration::from_millis(random.below(800)));
     if random.chance(500) {
         let records = usize::try_from(random.below(60)).unwrap();
-        world.input.produce(&world.broker, random, keys, records);
+        world.produce(random, keys, records);
     }
     if random.chance(500) {
         outage(world, random);

@@ -26,6 +26,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 // What there is: servers, input, a job and its instances.
 mod input;
 mod instance;
+mod many;
 mod sqlite;
 mod world;
 

@@ -13,7 +13,11 @@ const AT_A_TIME: usize = 32;
 
 #[test]
 fn whatever_happens_each_record_takes_effect_once_and_in_order() {
-    let world = |seed| if seed % 2 == 0 { World::new() } else { World::with_unique_events() };
+    let world = |seed| match seed % 4 {
+        0 => World::new(),
+        2 => World::of_many(None),
+        _ => World::with_unique_events(),
+    };
     run(SEEDS, world, "whatever_happens");
 }
 

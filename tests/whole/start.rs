@@ -2,8 +2,12 @@
 
 use super::check::check;
 use super::instance::{How, Instance, PATIENCE};
+use super::many::EXTRA;
 use super::world::{DEAD, OUTPUT, World, job_file};
+use std::sync::Arc;
 use tidegate::cluster::Ended;
+use tidegate::job::TopicChoice;
+use tidegate::kafka::KafkaSetup;
 use tidegate::model::{NextOffset, Offset};
 use tidegate::testing::Random;
 
@@ -273,4 +277,51 @@ fn several_jobs_run_in_one_process() {
             });
         }
     });
+}
+
+/// Stored, and killed before anything of it was sent.
+fn unsent() -> World {
+    let mut world = World::of_many(None);
+    world.produce(&mut Random::new(7), 12, 40);
+    let mut instance = Instance::start_until(&world, "first", "ending a transaction", How::well(2));
+    instance.kill();
+    assert!(!world.tables().outbox.is_empty(), "the outbox holds what was not sent");
+    world
+}
+
+/// The same outputs, to these topics of the job, whose list is in this order.
+fn with_topics(world: &mut World, order: [&str; 3]) {
+    let mut spec = (*world.spec).clone();
+    let place = |name: &str| order.iter().position(|topic| *topic == name);
+    let place_of = |old: usize| place(&spec.output_topics[old]).unwrap_or(0);
+    for output in &mut spec.outputs {
+        match &mut output.topic {
+            TopicChoice::Fixed(topic) => *topic = place_of(*topic),
+            TopicChoice::By { allowed, .. } => allowed.iter_mut().for_each(|topic| *topic = place_of(*topic)),
+        }
+    }
+    spec.output_topics = order.map(str::to_owned).to_vec();
+    world.spec = Arc::new(spec);
+    world.setup = KafkaSetup::from_spec(&world.spec);
+}
+
+#[test]
+fn what_an_outbox_holds_goes_to_its_topics_whatever_their_order_is_now() {
+    let mut world = unsent();
+    with_topics(&mut world, [EXTRA[1], EXTRA[0], OUTPUT]);
+    drained(&world, 3);
+    assert_eq!(check(&world), Vec::<String>::new());
+}
+
+#[test]
+fn an_outbox_with_records_for_a_topic_that_is_no_output_any_more_is_refused() {
+    let mut world = unsent();
+    let right = Arc::clone(&world.spec);
+    world.broker.create_topic("another", 1);
+    with_topics(&mut world, ["another", EXTRA[0], EXTRA[1]]);
+    refused(&world, 78, &["outbox", "topic \"out\"", "start once with the file from before"]);
+    world.setup = KafkaSetup::from_spec(&right);
+    world.spec = right;
+    drained(&world, 2);
+    assert_eq!(check(&world), Vec::<String>::new());
 }

@@ -1,6 +1,7 @@
 //! World: a broker, a database, and a job for them.
 
 use super::input::{Input, TOPICS};
+use super::many::{self, ManyInput};
 use super::sqlite::Sqlite;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use tidegate::database::Database;
 use tidegate::job::{self, JobSpec, RejectRule};
 use tidegate::kafka::KafkaSetup;
 use tidegate::model::{KeyGroup, KeyId, Value};
-use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep, Tables};
+use tidegate::testing::{Broker, History, Lie, MemoryDatabase, MemoryStep, Random, Tables};
 
 pub const OUTPUT: &str = "out";
 pub const DEAD: &str = "dead";
@@ -26,6 +27,8 @@ pub struct World {
     pub input: Input,
     /// What becomes of events with the number [`REFUSED`], until the schema is mended; none: they are like any other.
     pub refused: Option<RejectRule>,
+    /// Another job, with an input of its own: records of many events.
+    pub many: Option<ManyInput>,
 }
 
 /// An event's number that the schema refuses, in worlds where it does.
@@ -55,6 +58,7 @@ impl World {
             setup,
             input: Input::default(),
             refused: None,
+            many: None,
         }
     }
 
@@ -74,6 +78,24 @@ impl World {
         world.set_job_file(&job_file().replace("[rejects]", &format!("[rejects]\nrefused = \"{word}\"")));
         world.refused = Some(rule);
         world
+    }
+
+    /// With records of many events, and a rule for those that the schema refuses; none: it refuses nothing.
+    pub fn of_many(refused: Option<RejectRule>) -> World {
+        let database = MemoryDatabase::new(many::steps(refused.is_some()), None);
+        let mut world = World { database, refused, many: Some(ManyInput::default()), ..World::new() };
+        world.spec = Arc::new(many::spec(refused.unwrap_or(RejectRule::Halt)));
+        world.setup = KafkaSetup::from_spec(&world.spec);
+        many::EXTRA.iter().for_each(|topic| world.broker.create_topic(topic, 2));
+        world
+    }
+
+    /// Produces so many records.
+    pub fn produce(&mut self, random: &mut Random, keys: u64, records: usize) {
+        match &mut self.many {
+            Some(many) => many.produce(&self.broker, random, keys, records),
+            None => self.input.produce(&self.broker, random, keys, records),
+        }
     }
 
     /// The keys that are parked.

@@ -55,6 +55,7 @@ mod tests {
             source: "in/0/5".to_owned(),
             reason: "limit".to_owned(),
             detail: String::new(),
+            event: None,
             cut: None,
             record,
         }

@@ -6,7 +6,9 @@
 
 use crate::kafka::ReadRecord;
 use crate::model::{Headers, Offset, Record};
-use crate::operator::letter::{self, CUT, CUT_HEADERS, CUT_KEY, DETAIL, JOB, REASON, REPLAYED, SOURCE};
+use crate::operator::letter::{
+    self, CUT, CUT_HEADERS, CUT_KEY, DETAIL, EVENT, JOB, REASON, REPLAYED, SOURCE,
+};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
@@ -36,6 +38,8 @@ pub(super) struct Letter {
     pub(super) reason: String,
     /// The reason in words.
     pub(super) detail: String,
+    /// Which event of its record it is about, from 0; none: the record has one, or the letter is about all of it.
+    pub(super) event: Option<u32>,
     /// What was left out of the record to make the letter fit.
     pub(super) cut: Option<Cut>,
     /// The rejected record, without Tidegate's headers.
@@ -77,6 +81,7 @@ pub(super) fn read(read: ReadRecord, job: &str) -> Met {
         source: source.to_owned(),
         reason: reason.to_owned(),
         detail: text(own, DETAIL).unwrap_or_default().to_owned(),
+        event: text(own, EVENT).and_then(|index| index.parse().ok()),
         cut,
         record: Record { headers: originals.to_vec(), ..read.record.clone() },
     };

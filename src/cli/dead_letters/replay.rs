@@ -218,7 +218,7 @@ fn entry(letter: &Letter, sources: &[String]) -> Entry {
     let elsewhere = Coordinates { at: elsewhere, offset: Offset(0), index: 0 };
     let at = SentAt { to: Destination::DeadLetter, partition: letter.partition, offset: letter.offset };
     let source = Coordinates::parse(&letter.source, sources).unwrap_or(elsewhere);
-    Entry { source, lies: Lies::Sent(at) }
+    Entry { source, output: 0, lies: Lies::Sent(at) }
 }
 
 /// Where the letter lies: all that [`entry`] makes are in a topic.

@@ -79,7 +79,7 @@ impl Shop {
         };
         let headers = vec![(PLANTED_HEADER.to_owned(), Some(Bytes::from(number.to_string())))];
         let value = value.map(Bytes::from);
-        Outgoing { to: Destination::Output, key: Some(change.key()), value, headers, timestamp_ms: None }
+        Outgoing { to: Destination::Output(0), key: Some(change.key()), value, headers, timestamp_ms: None }
     }
 }
 
@@ -108,7 +108,7 @@ impl Change {
     pub(super) fn record(&self) -> Outgoing {
         let value = Some(Bytes::from(self.document()));
         Outgoing {
-            to: Destination::Output,
+            to: Destination::Output(0),
             key: Some(self.key()),
             value,
             headers: Vec::new(),

@@ -2,19 +2,19 @@
 //!
 //! In:        coordinates, places, hashes of keys     Out: arrays that compare like what they hold, and back
 //! Fails:     never
-//! Not here:  no documents, and no keys: what is kept of a record is 50 bytes at the most, however big it is
+//! Not here:  no documents, and no keys: what is kept of a record is 48 bytes at the most, however big it is
 
 use crate::model::{Coordinates, Destination, Offset, TopicPartition};
 
 /// Length of [`Outcome::to_bytes`].
-pub(in crate::cli) const OUTCOME_BYTES: usize = 31;
+pub(in crate::cli) const OUTCOME_BYTES: usize = 35;
 /// Length of [`Placed::to_bytes`].
-pub(in crate::cli) const PLACED_BYTES: usize = 46;
+pub(in crate::cli) const PLACED_BYTES: usize = 48;
 
 /// Where a sent record lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct SentAt {
-    /// Which of the two topics.
+    /// Which topic.
     pub(in crate::cli) to: Destination,
     /// Its partition.
     pub(in crate::cli) partition: i32,
@@ -38,34 +38,42 @@ pub(in crate::cli) enum Lies {
 pub(in crate::cli) struct Outcome {
     /// What its header, or the ledger's row, says.
     pub(in crate::cli) source: Coordinates,
+    /// Which of the job's outputs it is, where it is one.
+    pub(in crate::cli) output: u16,
     /// Where it lies.
     pub(in crate::cli) lies: Lies,
 }
 
-/// An output whose key is known. Sorts by key, input partition, output partition and output offset.
+/// An output whose key is known. Sorts by key, input partition, output topic, output partition and output offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Placed {
     /// Of the ordering key, 128 bits: two keys that share it will not be met.
     pub(in crate::cli) key_hash: [u8; 16],
     /// What it came from.
     pub(in crate::cli) source: Coordinates,
-    /// Its partition in the output topic.
+    /// Its topic.
+    pub(in crate::cli) topic: u16,
+    /// Its partition there.
     pub(in crate::cli) partition: i32,
     /// Its offset there.
     pub(in crate::cli) offset: Offset,
 }
 
 /// Of an outcome that lies in no topic.
-const NOWHERE: SentAt = SentAt { to: Destination::Output, partition: 0, offset: Offset(0) };
+const NOWHERE: SentAt = SentAt { to: Destination::Output(0), partition: 0, offset: Offset(0) };
 
 impl Outcome {
     pub(in crate::cli) fn to_bytes(self) -> [u8; OUTCOME_BYTES] {
         let Coordinates { at, offset, index } = self.source;
         let (lies, place) = match self.lies {
-            Lies::Sent(place) if place.to == Destination::Output => (0_u8, place),
+            Lies::Sent(place @ SentAt { to: Destination::Output(_), .. }) => (0_u8, place),
             Lies::Sent(place) => (1, place),
             Lies::Parked => (2, NOWHERE),
             Lies::Dropped => (3, NOWHERE),
+        };
+        let topic = match place.to {
+            Destination::Output(topic) => topic,
+            Destination::DeadLetter => 0,
         };
         Put::default()
             .put(at.topic.to_be_bytes())
@@ -73,6 +81,8 @@ impl Outcome {
             .put(big(offset))
             .put(index.to_be_bytes())
             .put([lies])
+            .put(self.output.to_be_bytes())
+            .put(topic.to_be_bytes())
             .put(small(place.partition))
             .put(big(place.offset))
             .bytes
@@ -83,15 +93,16 @@ impl Outcome {
         let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
         let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
         let lies: [u8; 1] = get.get();
+        let (output, topic) = (u16::from_be_bytes(get.get()), u16::from_be_bytes(get.get()));
         let (partition, offset) = (get.small(), get.big());
         let sent = |to| Lies::Sent(SentAt { to, partition, offset });
         let lies = match lies {
-            [0] => sent(Destination::Output),
+            [0] => sent(Destination::Output(topic)),
             [1] => sent(Destination::DeadLetter),
             [2] => Lies::Parked,
             _ => Lies::Dropped,
         };
-        Outcome { source, lies }
+        Outcome { source, output, lies }
     }
 }
 
@@ -102,6 +113,7 @@ impl Placed {
             .put(self.key_hash)
             .put(at.topic.to_be_bytes())
             .put(small(at.partition))
+            .put(self.topic.to_be_bytes())
             .put(small(self.partition))
             .put(big(self.offset))
             .put(big(offset))
@@ -113,9 +125,10 @@ impl Placed {
         let mut get = Get(bytes);
         let key_hash = get.get();
         let at = TopicPartition { topic: u16::from_be_bytes(get.get()), partition: get.small() };
+        let topic = u16::from_be_bytes(get.get());
         let (partition, offset) = (get.small(), get.big());
         let source = Coordinates { at, offset: get.big(), index: u32::from_be_bytes(get.get()) };
-        Placed { key_hash, source, partition, offset }
+        Placed { key_hash, source, topic, partition, offset }
     }
 }
 
@@ -183,15 +196,16 @@ mod tests {
     }
 
     fn outcome() -> impl Strategy<Value = Outcome> {
-        (coordinates(), 0..4, 0..=i32::MAX, 0..=i64::MAX).prop_map(|(source, lies, partition, at)| {
+        let place = (any::<u16>(), any::<u16>(), 0..=i32::MAX, 0..=i64::MAX);
+        (coordinates(), 0..4, place).prop_map(|(source, lies, (output, topic, partition, at))| {
             let sent = |to| Lies::Sent(SentAt { to, partition, offset: Offset(at) });
             let lies = match lies {
-                0 => sent(Destination::Output),
+                0 => sent(Destination::Output(topic)),
                 1 => sent(Destination::DeadLetter),
                 2 => Lies::Parked,
                 _ => Lies::Dropped,
             };
-            Outcome { source, lies }
+            Outcome { source, output, lies }
         })
     }
 
@@ -208,11 +222,11 @@ mod tests {
             }
             let placed = |outcome: Outcome| {
                 let Lies::Sent(SentAt { partition, offset, .. }) = outcome.lies else { return None };
-                Some(Placed { key_hash, source: outcome.source, partition, offset })
+                Some(Placed { key_hash, source: outcome.source, topic: outcome.output, partition, offset })
             };
             let (Some(a), Some(b)) = (placed(a), placed(b)) else { return Ok(()) };
             prop_assert_eq!(Placed::from_bytes(&a.to_bytes()), a);
-            let order = |p: Placed| (p.source.at, p.partition, p.offset);
+            let order = |p: Placed| (p.source.at, p.topic, p.partition, p.offset);
             if order(a) != order(b) {
                 prop_assert_eq!(a.to_bytes() < b.to_bytes(), order(a) < order(b));
             }

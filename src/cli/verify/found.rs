@@ -39,6 +39,11 @@ pub(super) struct Key {
 /// What can be wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
+    /// It was handled, and an output that each such event has was not sent.
+    OutputLost {
+        /// The output's name or number.
+        output: String,
+    },
     /// Nothing was sent for it.
     Lost {
         /// Why it cannot be read, where it cannot: a dead letter is missing, and no output.
@@ -104,7 +109,11 @@ pub(super) struct Range {
 pub(super) struct Counts {
     /// Input records in the range.
     pub(super) records: u64,
-    /// Of them, those with an output.
+    /// Their events.
+    pub(super) events: u64,
+    /// Records that have none, which the job lets go.
+    pub(super) without_events: u64,
+    /// Of the events, those with an output.
     pub(super) with_output: u64,
     /// Of them, those with a dead letter and no output.
     pub(super) with_dead_letter: u64,
@@ -114,15 +123,17 @@ pub(super) struct Counts {
     pub(super) parked: u64,
     /// Of them, those without either that were parked and dropped by a person.
     pub(super) dropped: u64,
-    /// Of them, those of a job without `[output]`, which sends nothing for them.
+    /// Of them, those for which the job has no output, and sends nothing.
     pub(super) only_stored: u64,
+    /// Of them, those without either whose outputs all have conditions.
+    pub(super) conditional: u64,
     /// Of them, those without either in front of the place from which losses can be judged.
     pub(super) not_judged: u64,
     /// Of them, those without either that `offsets reset` has left out.
     pub(super) skipped: u64,
     /// Copies, beside the first, of events that `offsets reset` has let be handled again.
     pub(super) again: u64,
-    /// Records in the output topic.
+    /// Records in the output topics.
     pub(super) outputs: u64,
     /// Records in the dead-letter topic.
     pub(super) dead_letters: u64,

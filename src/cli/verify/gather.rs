@@ -1,4 +1,4 @@
-//! Gather: the first of three steps: every record of the output topic and of the dead letters, by what it came from, and
+//! Gather: the first of three steps: every record of the output topics and of the dead letters, by what it came from, and
 //! every parked event.
 //!
 //! In:        records with their headers, in the order of their partitions; rows of the ledger     Out: [`Gathered`]
@@ -8,6 +8,7 @@
 
 use super::entry::{Lies, OUTCOME_BYTES, Outcome, SentAt};
 use super::horizon::Horizon;
+use super::rules::Rules;
 use super::sorter::{SortError, Sorter};
 use crate::model::{Coordinates, Destination, Headers};
 use crate::operator::letter;
@@ -16,6 +17,7 @@ use crate::operator::letter;
 pub(super) struct Gather {
     job: String,
     topics: Vec<String>,
+    rules: Rules,
     gathered: Gathered,
 }
 
@@ -25,7 +27,7 @@ pub(super) struct Gathered {
     pub(super) outcomes: Sorter<OUTCOME_BYTES>,
     /// What was seen of the beginnings.
     pub(super) horizon: Horizon,
-    /// Records of the output topic.
+    /// Records of the output topics.
     pub(super) outputs: u64,
     /// Records of the dead-letter topic.
     pub(super) dead_letters: u64,
@@ -38,11 +40,12 @@ impl Gather {
     pub(super) fn new(
         job: &str,
         topics: &[String],
+        rules: Rules,
         outcomes: Sorter<OUTCOME_BYTES>,
         horizon: Horizon,
     ) -> Gather {
         let gathered = Gathered { outcomes, horizon, outputs: 0, dead_letters: 0, foreign: 0 };
-        Gather { job: job.to_owned(), topics: topics.to_vec(), gathered }
+        Gather { job: job.to_owned(), topics: topics.to_vec(), rules, gathered }
     }
 
     /// An output partition does not begin at 0. To be said before its records come.
@@ -57,7 +60,7 @@ impl Gather {
             return Ok(());
         }
         match at.to {
-            Destination::Output => self.gathered.outputs += 1,
+            Destination::Output(_) => self.gathered.outputs += 1,
             Destination::DeadLetter => self.gathered.dead_letters += 1,
         }
         let Some(source) = self.source(at.to, headers) else {
@@ -65,12 +68,16 @@ impl Gather {
             return Ok(());
         };
         self.gathered.horizon.saw(at.to, at.partition, source.at, source.offset);
-        self.gathered.outcomes.push(Outcome { source, lies: Lies::Sent(at) }.to_bytes())
+        let output = match at.to {
+            Destination::Output(_) => self.rules.output_of(headers),
+            Destination::DeadLetter => 0,
+        };
+        self.gathered.outcomes.push(Outcome { source, output, lies: Lies::Sent(at) }.to_bytes())
     }
 
     /// An event that the ledger holds.
     pub(super) fn aside(&mut self, source: Coordinates, lies: Lies) -> Result<(), SortError> {
-        self.gathered.outcomes.push(Outcome { source, lies }.to_bytes())
+        self.gathered.outcomes.push(Outcome { source, output: 0, lies }.to_bytes())
     }
 
     /// Everything that was taken.
@@ -107,7 +114,9 @@ mod tests {
     fn a_marker_of_a_replay_is_nothing_that_was_sent() {
         let folder = std::env::temp_dir();
         let horizon = Horizon::new(false, 1);
-        let mut gather = Gather::new("job", &["in".to_owned()], Sorter::new(1 << 10, &folder), horizon);
+        let rules = Rules { outputs: Vec::new(), discards: false, discards_events: false };
+        let mut gather =
+            Gather::new("job", &["in".to_owned()], rules, Sorter::new(1 << 10, &folder), horizon);
         let header = |name: &str, value: &'static str| (name.to_owned(), Some(Bytes::from(value)));
         let at = SentAt { to: Destination::DeadLetter, partition: 0, offset: crate::model::Offset(0) };
         let marker = vec![header("tidegate-replayed", "0/7"), header("tidegate-job", "job")];

@@ -38,17 +38,18 @@ pub(super) enum LossesFrom {
 pub(super) struct Horizon {
     begins_late: bool,
     in_flight_records: u64,
-    outputs: Topic,
-    letters: Topic,
+    outputs: Sent,
+    letters: Sent,
     lowest: BTreeMap<TopicPartition, Offset>,
 }
 
+/// All output topics, or the one of dead letters.
 #[derive(Debug, Default)]
-struct Topic {
+struct Sent {
     /// Partitions that do not begin at 0.
-    shortened: BTreeSet<i32>,
+    shortened: BTreeSet<(Destination, i32)>,
     /// The first that each of them holds of each input partition.
-    first_of: BTreeMap<(i32, TopicPartition), Offset>,
+    first_of: BTreeMap<(Destination, i32, TopicPartition), Offset>,
 }
 
 impl Horizon {
@@ -58,42 +59,50 @@ impl Horizon {
         Horizon {
             begins_late,
             in_flight_records,
-            outputs: Topic::default(),
-            letters: Topic::default(),
+            outputs: Sent::default(),
+            letters: Sent::default(),
             lowest: BTreeMap::new(),
         }
     }
 
     /// An output partition does not begin at 0.
     pub(super) fn shortened(&mut self, to: Destination, partition: i32) {
-        self.topic(to).shortened.insert(partition);
+        self.sent(to).shortened.insert((to, partition));
     }
 
     /// A sent record, in the order of its partition.
     pub(super) fn saw(&mut self, to: Destination, partition: i32, from: TopicPartition, offset: Offset) {
         let lowest = self.lowest.entry(from).or_insert(offset);
         *lowest = offset.min(*lowest);
-        let topic = self.topic(to);
-        if topic.shortened.contains(&partition) {
-            topic.first_of.entry((partition, from)).or_insert(offset);
+        let sent = self.sent(to);
+        if sent.shortened.contains(&(to, partition)) {
+            sent.first_of.entry((to, partition, from)).or_insert(offset);
         }
     }
 
-    /// From where on records of an input partition that have nothing in this topic are lost.
-    pub(super) fn losses_from(&self, to: Destination, at: TopicPartition, first: Offset) -> LossesFrom {
-        let topic = match to {
-            Destination::Output => &self.outputs,
-            Destination::DeadLetter => &self.letters,
-        };
-        if topic.shortened.is_empty() {
+    /// From where on records of an input partition that have no output are lost: of several output topics, in any of them.
+    pub(super) fn outputs_lost_from(&self, at: TopicPartition, first: Offset) -> LossesFrom {
+        self.losses_from(&self.outputs, at, first)
+    }
+
+    /// The same for dead letters.
+    pub(super) fn letters_lost_from(&self, at: TopicPartition, first: Offset) -> LossesFrom {
+        self.losses_from(&self.letters, at, first)
+    }
+
+    fn losses_from(&self, sent: &Sent, at: TopicPartition, first: Offset) -> LossesFrom {
+        if sent.shortened.is_empty() {
             return match self.lowest.get(&at) {
                 _ if !self.begins_late => LossesFrom::Offset(first.0),
                 Some(lowest) => LossesFrom::Offset(lowest.0.max(first.0)),
                 None => LossesFrom::Never,
             };
         }
-        let remaining: Option<Vec<Offset>> =
-            topic.shortened.iter().map(|partition| topic.first_of.get(&(*partition, at)).copied()).collect();
+        let remaining: Option<Vec<Offset>> = sent
+            .shortened
+            .iter()
+            .map(|(to, partition)| sent.first_of.get(&(*to, *partition, at)).copied())
+            .collect();
         match remaining.and_then(|offsets| offsets.into_iter().max()) {
             Some(offset) => {
                 LossesFrom::Behind { offset: offset.0.max(first.0), records: self.in_flight_records }
@@ -102,9 +111,9 @@ impl Horizon {
         }
     }
 
-    fn topic(&mut self, to: Destination) -> &mut Topic {
+    fn sent(&mut self, to: Destination) -> &mut Sent {
         match to {
-            Destination::Output => &mut self.outputs,
+            Destination::Output(_) => &mut self.outputs,
             Destination::DeadLetter => &mut self.letters,
         }
     }
@@ -146,31 +155,31 @@ mod tests {
     #[test]
     fn a_whole_topic_is_judged_from_the_first_record() {
         let mut horizon = Horizon::new(false, 5);
-        horizon.saw(Destination::Output, 0, AT, Offset(40));
-        assert_eq!(horizon.losses_from(Destination::Output, AT, Offset(3)), LossesFrom::Offset(3));
+        horizon.saw(Destination::Output(0), 0, AT, Offset(40));
+        assert_eq!(horizon.outputs_lost_from(AT, Offset(3)), LossesFrom::Offset(3));
     }
 
     #[test]
     fn a_job_that_began_late_is_judged_from_the_first_that_it_sent() {
         let mut horizon = Horizon::new(true, 5);
-        assert_eq!(horizon.losses_from(Destination::Output, AT, Offset(3)), LossesFrom::Never);
-        horizon.saw(Destination::Output, 0, AT, Offset(40));
+        assert_eq!(horizon.outputs_lost_from(AT, Offset(3)), LossesFrom::Never);
+        horizon.saw(Destination::Output(0), 0, AT, Offset(40));
         horizon.saw(Destination::DeadLetter, 0, AT, Offset(38));
-        assert_eq!(horizon.losses_from(Destination::Output, AT, Offset(3)), LossesFrom::Offset(38));
+        assert_eq!(horizon.outputs_lost_from(AT, Offset(3)), LossesFrom::Offset(38));
     }
 
     #[test]
     fn a_shortened_topic_is_judged_behind_what_was_in_flight() {
         let mut horizon = Horizon::new(false, 5);
-        horizon.shortened(Destination::Output, 0);
-        horizon.shortened(Destination::Output, 1);
-        horizon.saw(Destination::Output, 0, AT, Offset(40));
-        assert_eq!(horizon.losses_from(Destination::Output, AT, Offset(3)), LossesFrom::Never);
-        horizon.saw(Destination::Output, 1, AT, Offset(44));
-        horizon.saw(Destination::Output, 1, AT, Offset(43));
-        let from = horizon.losses_from(Destination::Output, AT, Offset(3));
+        horizon.shortened(Destination::Output(0), 0);
+        horizon.shortened(Destination::Output(0), 1);
+        horizon.saw(Destination::Output(0), 0, AT, Offset(40));
+        assert_eq!(horizon.outputs_lost_from(AT, Offset(3)), LossesFrom::Never);
+        horizon.saw(Destination::Output(0), 1, AT, Offset(44));
+        horizon.saw(Destination::Output(0), 1, AT, Offset(43));
+        let from = horizon.outputs_lost_from(AT, Offset(3));
         assert_eq!(from, LossesFrom::Behind { offset: 44, records: 5 });
-        assert_eq!(horizon.losses_from(Destination::DeadLetter, AT, Offset(3)), LossesFrom::Offset(3));
+        assert_eq!(horizon.letters_lost_from(AT, Offset(3)), LossesFrom::Offset(3));
     }
 
     #[test]

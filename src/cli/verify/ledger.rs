@@ -80,7 +80,7 @@ pub(super) fn parked(
         let rows = session.outbox(&groups);
         let rows = in_time(runtime.block_on(async { timeout(DEADLINE, rows).await }))?;
         for row in rows.iter().filter(|row| is_of_retry(&row.outputs)) {
-            let outputs = Outputs::from_outbox(&row.outputs).map_err(|bad| {
+            let outputs = Outputs::from_outbox(&row.outputs, &job.spec.output_topics).map_err(|bad| {
                 let text = format!("outbox of key group {group}, batch {}: {bad}", row.batch);
                 Failure::new(HaltKind::Fenced, text)
             })?;

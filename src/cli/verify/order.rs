@@ -1,6 +1,6 @@
 //! Order: the last of three steps: whether the outputs of each key lie in the order of its events.
 //!
-//! In:        outputs with their keys, sorted by key, input partition, output partition and output offset
+//! In:        outputs with their keys, sorted by key, input partition, output topic and partition, and offset there
 //! Out:       what is out of order
 //! Holds:     the latest event met of one key
 //! Fails:     as the sorter does
@@ -42,10 +42,11 @@ pub(super) fn check(mut placed: Sorted<PLACED_BYTES>, mut step: impl FnMut()) ->
 
 impl Placed {
     fn is_comparable(&self, other: &Placed) -> bool {
-        (self.key_hash, self.source.at, self.partition) == (other.key_hash, other.source.at, other.partition)
+        let of = |placed: &Placed| (placed.key_hash, placed.source.at, placed.topic, placed.partition);
+        of(self) == of(other)
     }
 
     fn place(&self) -> SentAt {
-        SentAt { to: Destination::Output, partition: self.partition, offset: self.offset }
+        SentAt { to: Destination::Output(0), partition: self.partition, offset: self.offset }
     }
 }

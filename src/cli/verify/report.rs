@@ -105,14 +105,23 @@ impl Report<'_> {
     fn counts(&self) -> String {
         let counts = &self.found.counts;
         let mut text = format!(
-            "{} records: {} with an output, {} with a dead letter",
-            counts.records, counts.with_output, counts.with_dead_letter
+            "{} records{}: {} with an output, {} with a dead letter",
+            counts.records,
+            if counts.events == counts.records {
+                String::new()
+            } else {
+                format!(" of {} events", counts.events)
+            },
+            counts.with_output,
+            counts.with_dead_letter
         );
         for (count, what) in [
             (counts.discarded, "without either and discarded by rule"),
             (counts.parked, "parked in the ledger, or on the way out of it"),
             (counts.dropped, "parked and dropped by a person"),
             (counts.only_stored, "only stored, which leaves nothing to compare with"),
+            (counts.conditional, "without either, and all outputs have conditions"),
+            (counts.without_events, "records without events"),
             (counts.not_judged, "without either, where that cannot be judged"),
             (counts.skipped, "skipped by a reset"),
         ] {
@@ -141,6 +150,7 @@ impl Report<'_> {
             text += &format!(", key group {}, key {}", key.group, shown(&key.key));
         }
         text + &match &finding.fault {
+            Fault::OutputLost { output } => format!(": no output \"{output}\", and others were sent"),
             Fault::Lost { unreadable: None } => ": no output".to_owned(),
             Fault::Lost { unreadable: Some(code) } => format!(": unreadable ({code}), and no dead letter"),
             Fault::Doubled { copies, places } => {
@@ -170,6 +180,7 @@ impl Report<'_> {
             };
         }
         let more = match &finding.fault {
+            Fault::OutputLost { output } => json!({ "output": output }),
             Fault::Lost { unreadable } => json!({ "unreadable": unreadable }),
             Fault::Doubled { copies, places } => {
                 let places: Vec<Value> = places.iter().map(|place| self.place_json(*place)).collect();
@@ -202,7 +213,7 @@ impl Report<'_> {
 
     fn topic(&self, place: SentAt) -> &str {
         let name = match place.to {
-            Destination::Output => self.spec.output_topics.first().map(String::as_str),
+            Destination::Output(topic) => self.spec.output_topics.get(usize::from(topic)).map(String::as_str),
             Destination::DeadLetter => self.spec.rejects.dead_letter_topic.as_deref(),
         };
         name.unwrap_or("?")

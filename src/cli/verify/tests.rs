@@ -1,13 +1,17 @@
 //! The three steps on lists in memory: clean ones, and one fault of each kind planted; in memory and through the disk.
 #![allow(clippy::as_conversions, reason = "the numbers of a test are small")]
 
-use super::compare::{Compare, Content, InputRecord, Reset, Rules};
+mod several;
+
+use super::compare::{Compare, Content, InputRecord, Reset};
 use super::entry::{Lies, SentAt};
 use super::found::{Fault, Found, SHOWN_MAX};
 use super::gather::Gather;
 use super::horizon::{Horizon, LossesFrom};
 use super::order;
+use super::rules::{OutputRule, Rules};
 use super::sorter::Sorter;
+use crate::job::On;
 use crate::model::{Coordinates, Destination, Headers, KeyGroup, NextOffset, Offset, TopicPartition};
 use bytes::Bytes;
 
@@ -58,7 +62,8 @@ fn lane_of(partition: i32, offset: i64) -> usize {
 
 impl World {
     fn new() -> World {
-        let rules = Rules { outputs: true, discards: false, discards_events: false };
+        let outputs = vec![OutputRule { name: "1".to_owned(), on: On::Document, always: true }];
+        let rules = Rules { outputs, discards: false, discards_events: false };
         let mut world = World {
             first: 0,
             frontier: RECORDS,
@@ -88,13 +93,13 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let horizon = Horizon::new(self.begins_late, self.in_flight_records);
         let sorter = Sorter::new(memory_bytes, folder.path());
-        let mut gather = Gather::new("job", &["in".to_owned()], sorter, horizon);
+        let mut gather = Gather::new("job", &["in".to_owned()], self.rules.clone(), sorter, horizon);
         for (partition, lane) in (0..).zip(&self.outputs) {
             if self.outputs_first > 0 {
-                gather.shortened(Destination::Output, partition);
+                gather.shortened(Destination::Output(0), partition);
             }
             for (offset, source) in (self.outputs_first..).zip(lane) {
-                let place = SentAt { to: Destination::Output, partition, offset: Offset(offset) };
+                let place = SentAt { to: Destination::Output(0), partition, offset: Offset(offset) };
                 gather.take(place, &headers(*source, None)).unwrap();
             }
         }
@@ -107,7 +112,8 @@ impl World {
             gather.aside(source, *lies).unwrap();
         }
         let by_key = Sorter::new(memory_bytes, folder.path());
-        let mut compare = Compare::new(self.rules, gather.finish(), by_key, self.resets.clone()).unwrap();
+        let mut compare =
+            Compare::new(self.rules.clone(), gather.finish(), by_key, self.resets.clone()).unwrap();
         for partition in 0..PARTITIONS {
             compare.begin(at(partition), Offset(self.first), NextOffset(self.frontier)).unwrap();
             for offset in self.first..self.frontier {
@@ -131,9 +137,9 @@ fn record(partition: i32, offset: i64) -> InputRecord {
     let content = if is_unreadable(offset) {
         Content::Unreadable { code: "no_value" }
     } else {
-        Content::Readable { group: KeyGroup(1), key: Bytes::from(key(partition, offset)) }
+        Content::Readable { group: KeyGroup(1), key: Bytes::from(key(partition, offset)), tombstone: false }
     };
-    InputRecord { at: at(partition), offset: Offset(offset), content }
+    InputRecord { at: at(partition), offset: Offset(offset), events: vec![content] }
 }
 
 fn headers((partition, offset): (i32, i64), job: Option<&str>) -> Headers {
@@ -222,7 +228,7 @@ fn a_copy_is_doubled_and_named_with_its_places() {
     assert_eq!(faults(&found), [0, 1, 0]);
     let doubled = &found.doubled.shown[0];
     let place = |offset: usize| SentAt {
-        to: Destination::Output,
+        to: Destination::Output(0),
         partition: lane as i32,
         offset: Offset(offset as i64),
     };
@@ -296,7 +302,7 @@ fn what_is_older_than_the_input_is_counted_and_not_blamed() {
 #[test]
 fn a_job_that_only_stores_is_asked_for_dead_letters_alone() {
     let mut world = World::new();
-    world.rules.outputs = false;
+    world.rules.outputs.clear();
     world.outputs.iter_mut().for_each(Vec::clear);
     let found = world.verdict();
     assert_eq!((faults(&found), found.counts.with_output), ([0, 0, 0], 0));
@@ -335,11 +341,12 @@ fn an_output_topic_cut_by_retention_is_judged_behind_what_was_in_flight() {
 fn what_others_sent_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let sorter = Sorter::new(AMPLE, folder.path());
-    let mut gather = Gather::new("job", &["in".to_owned()], sorter, Horizon::new(false, 0));
+    let mut gather =
+        Gather::new("job", &["in".to_owned()], World::new().rules, sorter, Horizon::new(false, 0));
     let place = |to| SentAt { to, partition: 0, offset: Offset(0) };
     gather.take(place(Destination::DeadLetter), &headers((0, 1), Some("another"))).unwrap();
     gather.take(place(Destination::DeadLetter), &headers((0, 1), None)).unwrap();
-    gather.take(place(Destination::Output), &Headers::new()).unwrap();
+    gather.take(place(Destination::Output(0)), &Headers::new()).unwrap();
     let gathered = gather.finish();
     assert_eq!((gathered.foreign, gathered.outputs, gathered.dead_letters), (3, 1, 2));
     assert_eq!(gathered.outcomes.finish().unwrap().next().unwrap(), None);

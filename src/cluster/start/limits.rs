@@ -6,18 +6,16 @@
 use super::{DEADLINE, StartSetup, Stopped};
 use crate::model::RecordLimits;
 
-/// The limits of output and dead letters.
+/// The limits of outputs and dead letters.
 pub(super) async fn read(setup: &StartSetup) -> Result<RecordLimits, Stopped> {
-    let output = setup.spec.output_topics.first().cloned();
-    let letters = setup.spec.rejects.dead_letter_topic.clone();
-    let topics: Vec<String> = output.iter().chain(&letters).cloned().collect();
+    let outputs = &setup.spec.output_topics;
+    let letters = &setup.spec.rejects.dead_letter_topic;
+    let topics: Vec<String> = outputs.iter().chain(letters).cloned().collect();
     if topics.is_empty() {
         return Ok(RecordLimits::default());
     }
-    let limits = setup.patience.log(async || setup.log.record_limits(&topics, DEADLINE).await).await?;
-    let of = |topic: Option<String>| {
-        let index = topics.iter().position(|name| Some(name) == topic.as_ref())?;
-        limits.get(index).copied().flatten()
-    };
-    Ok(RecordLimits { output_bytes: of(output), dead_letter_bytes: of(letters) })
+    let mut limits = setup.patience.log(async || setup.log.record_limits(&topics, DEADLINE).await).await?;
+    limits.resize(topics.len(), None);
+    let dead_letter_bytes = letters.as_ref().and_then(|_| limits.pop()).flatten();
+    Ok(RecordLimits { output_bytes: limits, dead_letter_bytes })
 }

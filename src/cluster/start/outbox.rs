@@ -7,9 +7,10 @@
 use super::first::beyond;
 use super::{DEADLINE, StartSetup, Stopped, claim, transactional_id};
 use crate::database::{FrontierRow, JobRow, OutboxRow, PositionRow};
+use crate::job::JobSpec;
 use crate::kafka::{AsyncWriter, LogErrorClass, ProgressRow};
 use crate::model::{BatchNumber, KeyGroup};
-use crate::operator::gate::{Outputs, is_of_retry};
+use crate::operator::gate::{BadOutbox, Outputs, is_of_retry};
 use crate::operator::sink::EmitterSetup;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::protocol::recovery::{Disagreement, Found, knows_confirmed, lacks_retries_alone, plan};
@@ -42,7 +43,7 @@ pub(super) async fn send(
         emitted.retain(|group, _| groups.contains(group));
         let outbox =
             setup.patience.ledger(&setup.ledger, async |session| session.outbox(&groups).await).await?;
-        let missing = missing(rows, &outbox, &emitted, &setup.spec.name)?;
+        let missing = missing(rows, &outbox, &emitted, &setup.spec)?;
         match send_all(&mut *writer, &missing, job).await {
             Ok(()) => {
                 sent += missing.len();
@@ -152,10 +153,12 @@ fn missing(
     rows: &[PositionRow],
     outbox: &[OutboxRow],
     emitted: &Emitted,
-    job: &str,
+    spec: &JobSpec,
 ) -> Result<Missing, Halt> {
-    let plan = plan(&found(rows, outbox, emitted)).map_err(|disagreement| disagree(&disagreement, job))?;
-    decoded(outbox.iter().filter(|o| plan.get(&o.group).is_some_and(|list| list.contains(&o.batch))))
+    let plan =
+        plan(&found(rows, outbox, emitted)).map_err(|disagreement| disagree(&disagreement, &spec.name))?;
+    let is_missing = |o: &&OutboxRow| plan.get(&o.group).is_some_and(|list| list.contains(&o.batch));
+    decoded(outbox.iter().filter(is_missing), spec)
 }
 
 /// The key groups as recovery looks at them.
@@ -171,11 +174,18 @@ pub(in crate::cluster) fn found(rows: &[PositionRow], outbox: &[OutboxRow], emit
 }
 
 /// Outbox rows with their outputs.
-pub(in crate::cluster) fn decoded<'a>(rows: impl Iterator<Item = &'a OutboxRow>) -> Result<Missing, Halt> {
+pub(in crate::cluster) fn decoded<'a>(
+    rows: impl Iterator<Item = &'a OutboxRow>,
+    spec: &JobSpec,
+) -> Result<Missing, Halt> {
     let read = |row: &OutboxRow| {
-        let outputs = Outputs::from_outbox(&row.outputs).map_err(|bad| {
+        let outputs = Outputs::from_outbox(&row.outputs, &spec.output_topics).map_err(|bad| {
             let text = format!("outbox of key group {}, batch {}: {bad}", row.group, row.batch);
-            Halt::new(HaltKind::Fenced, text)
+            let kind = match bad {
+                BadOutbox::Format { .. } => HaltKind::Fenced,
+                BadOutbox::Topic { .. } | BadOutbox::Nameless { .. } => HaltKind::Misconfigured,
+            };
+            Halt::new(kind, text)
         })?;
         Ok((row.group, row.batch, outputs))
     };

@@ -81,8 +81,7 @@ pub(in crate::cluster) async fn topics(setup: &StartSetup) -> Result<Vec<FoundTo
     if spec.sends() {
         topics.push((progress_topic_name(&spec.name), Role::Progress));
     }
-    let output = spec.output_topics.first().cloned();
-    for name in output.into_iter().chain(spec.rejects.dead_letter_topic.clone()) {
+    for name in spec.output_topics.iter().chain(&spec.rejects.dead_letter_topic).cloned() {
         if topics.iter().all(|(known, _)| *known != name) {
             topics.push((name, Role::Sent));
         }

@@ -103,7 +103,7 @@ fn or<T>(given: Given<T>, default: T) -> Option<T> {
 /// `optional`: absent and nil are NULL.
 fn optional(checker: &mut Checker<'_>, section: &mut Section<'_>) -> Option<bool> {
     let Some(entry) = section.get("optional") else {
-        checker.default(&section.key_of("optional"), "false", None);
+        section.left_out(checker, "optional", None);
         return Some(false);
     };
     let optional = checker.boolean(&entry);
@@ -182,7 +182,7 @@ fn zone(
         Given::No => {
             if let Some(FieldType::Timestamp { .. }) = of_type {
                 let note = Some("a value without a zone stays a clock reading");
-                checker.default(&section.key_of("zone"), "none", note);
+                section.left_out(checker, "zone", note);
             }
             return Some(None);
         }

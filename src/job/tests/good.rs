@@ -97,7 +97,7 @@ fn what_is_left_out_has_a_default() {
             key: vec![],
             fields: vec![],
             lists: vec![],
-            doctype: Doctype::Refuse,
+            doctype: Doctype::Read,
             tombstone: TombstoneRule::Unreadable,
         }
     );
@@ -113,6 +113,7 @@ fn what_is_left_out_has_a_default() {
         in_flight_bytes: 64 << 20,
         document_bytes: 1 << 20,
         document_depth: 256,
+        events_per_record: 100_000,
         peer_silence_s: 30,
         parked_keys: 1_000_000,
     };

@@ -71,22 +71,28 @@ mod event {
         namespace_without_a_uri: "s = \"urn:shop:1\"" => "s = \"\"";
         namespace_prefixes_that_are_reserved: "s = \"urn:shop:1\"" => "s = \"urn:shop:1\", xml = \"urn:a\", xmlns = \"urn:b\", \"\" = \"urn:c\", \"1a\" = \"urn:d\"";
         each_relative: "each = \"/s:order\"" => "each = \"s:order\"";
-        each_deeper_than_the_root: "each = \"/s:order\"" => "each = \"/s:orders/s:order\"";
+        each_upwards: "each = \"/s:order\"" => "each = \"/s:orders/../s:order\"";
+        each_of_two: "each = \"/s:order\"" => "each = \"/s:order | /s:invoice\"";
+        each_counted: "each = \"/s:order\"" => "each = \"count(/s:order)\"";
+        no_match_misspelt: "each = \"/s:order\"" => "each = \"/s:order\"\nno_match = \"discarded\"\ndoctype = \"expand\"\ntombstone = \"delete\"";
         each_anywhere: "each = \"/s:order\"" => "each = \"//s:order\"";
-        each_missing_for_an_absolute_path: "each = \"/s:order\"\n" => "";
         key_empty: "key = [\"@id\"]" => "key = []";
         key_as_text: "key = [\"@id\"]" => "key = \"@id\"";
         key_part_twice: "key = [\"@id\"]" => "key = [\"@id\", \"/s:order/@id\"]";
+        key_part_that_is_a_field: "key = [\"@id\"]" => "key = [\":id\", \":_offset\", \":_header.\"]";
+        key_part_twice_of_the_record: "key = [\"@id\"]" => "key = [\":_key\", \":_header.a\", \":_key\"]";
+        path_with_an_unknown_prefix_in_a_predicate: "\"s:note\"" => "\"s:note[t:kind/@u:x='a']\"";
+        path_above_the_root: "\"s:note\"" => "\"../s:note\"";
+        path_with_an_alternative_twice: "\"s:note\"" => "\"s:note | s:remark | /s:order/s:note\"";
+        path_that_counts_below_nothing: "\"s:note\"" => "\"s:note[0]\"";
+        path_that_calls_a_function: "\"s:note\"" => "\"normalize-space(s:note)\"";
+        path_that_calculates: "\"s:note\"" => "\"s:note[last()-1]\"";
         path_with_an_unknown_prefix: "\"s:note\"" => "\"shop:note\"";
         path_that_cannot_match: "\"/s:order/s:total\"" => "\"/s:invoice/s:total\"";
         path_that_cannot_match_by_namespace: "\"/s:order/s:total\"" => "\"/order/s:total\"";
         path_with_an_attribute_inside: "\"s:customer/@ref\"" => "\"s:customer/@ref/s:x\"";
         path_with_a_bad_name: "\"s:note\"" => "\"s:notes/s:2nd\"";
-        path_with_a_predicate: "\"s:note\"" => "\"s:note[1]\"";
-        path_with_a_count: "\"s:note\"" => "\"count(s:note)\"";
-        path_with_alternatives: "\"s:note\"" => "\"s:note|s:remark\"";
         path_with_a_star: "\"s:note\"" => "\"s:notes/*\"";
-        path_upwards: "\"s:note\"" => "\"../s:note\"";
         path_empty: "\"s:note\"" => "\"\"";
         path_that_ends_with_a_slash: "\"s:note\"" => "\"s:note/\"";
         path_with_text_inside: "\"s:note\"" => "\"text()/s:note\"";
@@ -107,7 +113,100 @@ mod event {
         bytes_without_encoding: "decimal(12,2)" => "bytes";
         zone_unknown: "Europe/Zurich" => "Europe/Zuerich";
         zone_of_a_text: "type = \"text\", optional = true" => "type = \"text\", zone = \"UTC\"";
-        lists_not_built: "[database]" => "[event.lists.lines]\neach = \"s:lines/s:line\"\n[database]";
+    }
+}
+
+mod lists {
+    use super::*;
+
+    const BEHIND: &str = "[database]\n";
+    const STORE: &str = "store = \"\"\"INSERT INTO orders (id, customer, total, placed_at) VALUES (:id, :customer, :total, :placed_at)\n           ON DUPLICATE KEY UPDATE total = VALUES(total)\"\"\"";
+
+    /// A list of lines, in which each has taxes, in front of what stands in its place.
+    fn with_lists(store: &str) -> String {
+        let lists = "[event.lists.lines]\neach = \"s:lines/s:line\"\n\
+                     fields = { sku = { path = \"@sku\", type = \"text\" } }\n\
+                     [event.lists.lines.lists.taxes]\neach = \"s:tax\"\n\
+                     fields = { rate = { path = \"@rate\", type = \"int64\" }, sku = { path = \"../@sku\", type = \"text\" } }\n\
+                     [event.lists.notes]\neach = \"s:note\"\n\n[database]\n";
+        super::super::changed(STORE, store).replace(BEHIND, lists)
+    }
+
+    mistakes! {
+        list_that_is_no_table: BEHIND => "[event.lists]\nlines = \"s:line\"\n[database]\n";
+        list_without_each: BEHIND => "[event.lists.lines]\nfields = {}\n[database]\n";
+        list_from_the_root: BEHIND => "[event.lists.lines]\neach = \"/s:order/s:line\"\n[database]\n";
+        list_of_the_event_itself: BEHIND => "[event.lists.lines]\neach = \".\"\n[database]\n";
+        list_of_attributes: BEHIND => "[event.lists.lines]\neach = \"s:line/@id\"\n[database]\n";
+        list_upwards: BEHIND => "[event.lists.lines]\neach = \"../s:line\"\n[database]\n";
+        list_named_like_a_field: BEHIND => "[event.lists.total]\neach = \"s:line\"\n[database]\n";
+        list_named_like_a_step: BEHIND => "[event.lists.customer]\neach = \"s:line\"\n[database]\n";
+        list_named_twice: BEHIND => "[event.lists.a]\neach = \"s:a\"\n[event.lists.b]\neach = \"s:b\"\n[event.lists.b.lists.a]\neach = \"s:a\"\n[database]\n";
+        list_with_a_bad_name: BEHIND => "[event.lists.order-lines]\neach = \"s:line\"\n[database]\n";
+        list_with_an_unknown_key: BEHIND => "[event.lists.lines]\neach = \"s:line\"\nfeilds = {}\n[database]\n";
+        list_whose_field_leads_out: BEHIND => "[event.lists.lines]\neach = \"s:line\"\nfields = { a = { path = \"../../x\", type = \"text\" } }\n[database]\n";
+    }
+
+    /// One test per mistake in a store: what stands there, and the snapshot of the messages.
+    macro_rules! stores {
+        ($($name:ident: $store:expr;)*) => {
+            $(#[test]
+            fn $name() {
+                snapshot(stringify!($name), $store, &errors(&with_lists($store)).to_string());
+            })*
+        };
+    }
+
+    stores! {
+        row_outside_of_its_list: "store = \"DELETE FROM a WHERE b = :lines.sku\"";
+        row_index_outside_of_its_list: "store = \"DELETE FROM a WHERE b = :lines._index\"";
+        row_of_an_inner_list: "for_each = \"lines\"\nstore = \"DELETE FROM a WHERE b = :taxes.rate\"";
+        row_of_another_list: "for_each = \"notes\"\nstore = \"DELETE FROM a WHERE b = :taxes.rate\"";
+        row_field_misspelt: "for_each = \"lines\"\nstore = \"DELETE FROM a WHERE b = :lines.sk AND c = :line.sku AND d = :lines.weight\"";
+        row_field_without_its_list: "for_each = \"taxes\"\nstore = \"DELETE FROM a WHERE b = :rate\"";
+        row_list_alone: "for_each = \"lines\"\nstore = \"DELETE FROM a WHERE b = :lines\"";
+        for_each_of_nothing: "for_each = \"line\"\nstore = \"DELETE FROM a WHERE b = :lines.sku\"";
+        for_each_on_a_lookup: "for_each = \"lines\"\nlookup = \"SELECT 1\"";
+        when_of_a_row_outside: "when = \":lines.sku = 'a'\"\nstore = \"DELETE FROM a\"";
+    }
+
+    #[test]
+    fn row_in_an_output() {
+        let text = with_lists("store = \"DELETE FROM a\"")
+            .replace("text = \":customer.name\"", "text = \":lines.sku\"");
+        snapshot("row_in_an_output", "text = \":lines.sku\"", &errors(&text).to_string());
+    }
+}
+
+mod tombstones {
+    use super::*;
+
+    const STORE: &str = "store = \"\"\"INSERT INTO orders (id, customer, total, placed_at) VALUES (:id, :customer, :total, :placed_at)\n           ON DUPLICATE KEY UPDATE total = VALUES(total)\"\"\"";
+
+    mistakes! {
+        tombstones_that_are_no_events: STORE => "on = \"tombstone\"\nstore = \"DELETE FROM a WHERE b = :_key\"";
+        on_misspelt: STORE => "on = \"tombstones\"\nstore = \"DELETE FROM a WHERE b = :_key\"";
+    }
+
+    #[test]
+    fn tombstones_have_no_document() {
+        let text = super::super::changed(STORE, "on = \"tombstone\"\nwhen = \":total > 1\"\nstore = \"DELETE FROM a WHERE b = :id OR c = :customer.tier\"")
+            .replace("format = \"xml\"", "format = \"xml\"\ntombstone = \"event\"")
+            .replace("document = \"input\"", "document = \"input\"\non = \"tombstone\"\ntemplate_file = \"a\"\nset = []\nremove = []");
+        snapshot("tombstones_have_no_document", "", &errors(&text).to_string());
+    }
+}
+
+mod conditions {
+    use super::*;
+
+    mistakes! {
+        when_with_two_signs: "missing = \"reject\"" => "missing = \"reject\"\nwhen = \":total == 5\"";
+        when_of_unlike_kinds: "missing = \"reject\"" => "missing = \"reject\"\nwhen = \":total > '5'\"";
+        when_of_its_own_columns: "missing = \"reject\"" => "missing = \"reject\"\nwhen = \":customer.tier = 'gold'\"";
+        when_of_no_field: "document = \"input\"" => "document = \"input\"\nwhen = \":totl > 5\"";
+        when_empty: "document = \"input\"" => "document = \"input\"\nwhen = \"\"";
+        when_boolean: "document = \"input\"" => "document = \"input\"\nwhen = true";
     }
 }
 
@@ -169,7 +268,6 @@ mod database {
         connections_for_sqlite: URL => "url = \"sqlite:shop.db\"\nconnections = 4";
         step_with_both: LOOKUP => "lookup = \"SELECT 1\"\nstore = \"DELETE FROM a\"";
         step_with_neither: STORE => "name = \"nothing\"";
-        step_for_each_not_built: STORE => "for_each = \"lines\"\nstore = \"DELETE FROM a\"";
         step_name_twice: STORE => "name = \"customer\"\nstore = \"DELETE FROM a\"";
         step_name_illegal: STORE => "name = \"a-b\"\nstore = \"DELETE FROM a\"";
         step_unknown_key: STORE => "stroe = \"DELETE FROM a\"";
@@ -206,9 +304,20 @@ mod output_and_the_rest {
         output_into_the_progress_topic: "topic = \"orders.enriched\"" => "topic = \"tidegate-orders-progress\"";
         output_key_empty: "key = [\":id\"]" => "key = []";
         output_key_without_colon: "key = [\":id\"]" => "key = [\"id\", \":ids\"]";
-        output_document_not_built: "document = \"input\"" => "document = \"template\"\ntemplate_file = \"a.xml\"";
         output_document_unknown: "document = \"input\"" => "document = \"copy\"";
-        output_set_and_remove_not_built: "document = \"input\"" => "set = []\nremove = []";
+        output_topic_by_no_field: "topic = \"orders.enriched\"" => "topic = \":topik\"\ntopics = [\"a\"]";
+        output_topic_by_field_without_topics: "topic = \"orders.enriched\"" => "topic = \":id\"";
+        output_topics_wrong: "topic = \"orders.enriched\"" => "topic = \":id\"\ntopics = [\"a\", \"orders\", \"a\", \"b c\", \"orders.rejected\"]";
+        output_topics_empty: "topic = \"orders.enriched\"" => "topic = \":id\"\ntopics = []";
+        output_topics_beside_a_topic: "topic = \"orders.enriched\"" => "topic = \"orders.enriched\"\ntopics = [\"a\"]";
+        output_template_without_a_file: "document = \"input\"" => "document = \"template\"";
+        output_template_with_edits: "document = \"input\"" => "document = \"template\"\ntemplate_file = \"a.xml\"\nremove = [\"s:note\"]";
+        output_template_file_alone: "document = \"input\"" => "document = \"input\"\ntemplate_file = \"a.xml\"";
+        output_element_with_a_place_outside: "document = \"input\"" => "document = \"element\"\nset = [{ at = \"/s:order/s:total\", text = \"a\" }, { at = \"/s:order[s:a='b']/s:total\", text = \"a\" }]";
+        set_without_at_and_text: "document = \"input\"" => "document = \"input\"\nset = [{}]";
+        set_at_a_count: "document = \"input\"" => "document = \"input\"\nset = [{ at = \"count(s:note)\", text = \"a\", to = \"b\" }]";
+        remove_what_is_no_place: "document = \"input\"" => "document = \"input\"\nremove = [\"s:note/text()\", \"count(s:note)\", \"s:note | .\", \"/s:order\", \"s:no te\"]";
+        remove_as_text: "document = \"input\"" => "document = \"input\"\nremove = \"s:note\"";
         add_without_at_and_element: "at = \"s:customer\"\nelement = \"s:name\"\n" => "";
         add_at_an_attribute: "at = \"s:customer\"" => "at = \"s:customer/@ref\"";
         add_with_an_unknown_prefix: "element = \"s:name\"" => "element = \"t:name\"";
@@ -238,6 +347,42 @@ mod output_and_the_rest {
         in_flight_under_document: "in_flight_bytes = \"64MiB\"\ndocument_bytes = \"1MiB\"" => "in_flight_bytes = \"1MiB\"\ndocument_bytes = \"2MiB\"";
     }
 
+    /// The job with these outputs in the place of its own.
+    fn with_outputs(outputs: &str) -> String {
+        let (start, rest) = ORDERS.split_once("[output]").unwrap_or_default();
+        let (_, end) = rest.split_once("[rejects]").unwrap_or_default();
+        format!("{start}{outputs}\n[rejects]{end}")
+    }
+
+    #[test]
+    fn outputs_named_twice() {
+        let outputs = "[[output]]\nname = \"a\"\ntopic = \"x\"\n[[output]]\nname = \"a\"\ntopic = \"orders\"\n[[output]]\nname = \"a-b\"\n";
+        snapshot("outputs_named_twice", outputs, &errors(&with_outputs(outputs)).to_string());
+    }
+
+    #[test]
+    fn outputs_that_are_none() {
+        for (name, output) in [
+            ("outputs_empty", "output = []"),
+            ("output_text", "output = \"x\""),
+            ("outputs_of_text", "output = [\"x\"]"),
+        ] {
+            let text = format!("{output}\n{}", with_outputs(""));
+            snapshot(name, output, &errors(&text).to_string());
+        }
+    }
+
+    #[test]
+    fn dead_letters_into_a_topic_of_a_field() {
+        let outputs =
+            "[[output]]\ntopic = \"x\"\n[[output]]\ntopic = \":id\"\ntopics = [\"y\", \"orders.rejected\"]\n";
+        snapshot(
+            "dead_letters_into_a_topic_of_a_field",
+            outputs,
+            &errors(&with_outputs(outputs)).to_string(),
+        );
+    }
+
     #[test]
     fn nothing_at_all() {
         snapshot("nothing_at_all", "", &errors("").to_string());
@@ -259,7 +404,7 @@ fn many_mistakes_come_all_at_once() {
     assert!(places.is_sorted(), "{places:?}");
 }
 
-/// The reference's whole job uses keys whose work comes later: each is refused by name, and nothing else is wrong with it.
+/// The reference's whole job uses a section whose work comes later: it is refused by name, and nothing else is wrong with it.
 #[test]
 fn the_whole_contract_is_known() {
     let messages = errors(include_str!("contract.toml"));

@@ -1,6 +1,7 @@
 //! The jobs that are shipped: each is right without a server, a file or a variable, and has what it needs beside it.
 
 use super::super::{Checked, DatabaseKind, check};
+use super::schema;
 use std::path::{Path, PathBuf};
 
 fn folders() -> Vec<PathBuf> {
@@ -17,6 +18,7 @@ fn folders() -> Vec<PathBuf> {
 fn shipped(folder: &Path) -> Checked {
     let text = std::fs::read_to_string(folder.join("job.toml")).unwrap();
     let label = folder.file_name().unwrap().to_string_lossy();
+    assert_eq!(schema::Judge::new().refuses(&schema::value_of(&text)), None, "{label}");
     check(&label, &text, &|_| None).unwrap_or_else(|errors| panic!("{errors}"))
 }
 

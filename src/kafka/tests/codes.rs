@@ -138,7 +138,7 @@ fn topics_and_positions_that_are_not_there() {
     met(&LogError::by_code("creating", *code, None), "TOPIC_EXCEPTION", LogErrorClass::Misconfigured);
     create_topic(&setup, &format!("{}-there", setup.job), 1);
     setup.client.insert("topic.metadata.propagation.max.ms".to_owned(), Secret("500".to_owned()));
-    setup.output_topic = Some(format!("{}-nowhere", setup.job));
+    setup.output_topics = vec![format!("{}-nowhere", setup.job)];
     let log = super::super::open(setup);
     let mut writer = log.writer("w-nowhere", SOON).unwrap();
     let missing = writer.transact(&[&output("k", "v")], &[], SOON).unwrap_err();

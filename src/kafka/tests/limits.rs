@@ -12,7 +12,7 @@ fn bytes(len: usize) -> Option<Bytes> {
 }
 
 fn record(key: Option<Bytes>, value: Option<Bytes>, headers: Headers) -> Outgoing {
-    Outgoing { to: Destination::Output, key, value, headers, timestamp_ms: Some(1_700_000_000_000) }
+    Outgoing { to: Destination::Output(0), key, value, headers, timestamp_ms: Some(1_700_000_000_000) }
 }
 
 fn allow(setup: &KafkaSetup, bytes: usize) {

@@ -31,7 +31,7 @@ pub(in crate::kafka) fn setup(bootstrap_servers: &str) -> KafkaSetup {
         client: BTreeMap::new(),
         group_id: format!("{job}-group"),
         topics: vec![topic.clone()],
-        output_topic: Some(topic),
+        output_topics: vec![topic],
         dead_letter_topic: Some(format!("{job}-dead")),
         progress_topic: progress_topic_name(&job),
         job,
@@ -94,7 +94,7 @@ pub(super) fn delete_records(setup: &KafkaSetup, topic: &str, partition: i32, be
 
 pub(in crate::kafka) fn output(key: &str, value: &str) -> Outgoing {
     Outgoing {
-        to: Destination::Output,
+        to: Destination::Output(0),
         key: Some(Bytes::copy_from_slice(key.as_bytes())),
         value: Some(Bytes::copy_from_slice(value.as_bytes())),
         headers: Headers::new(),

@@ -32,7 +32,7 @@ fn a_record_keeps_all_that_it_has() {
     let (_, log) = job(&shared(), 1);
     let some = |text: &'static str| Some(Bytes::from_static(text.as_bytes()));
     let full = Outgoing {
-        to: Destination::Output,
+        to: Destination::Output(0),
         key: Some(Bytes::from_static(b"\x00key\xff")),
         value: Some(Bytes::from_static(b"")),
         headers: vec![
@@ -144,7 +144,7 @@ fn a_record_over_the_clients_limit_aborts_and_the_writer_goes_on() {
 #[test]
 fn a_missing_output_topic_is_misconfigured() {
     let (mut setup, _) = job(&shared(), 1);
-    setup.output_topic = Some("no-such-output".to_owned());
+    setup.output_topics = vec!["no-such-output".to_owned()];
     setup.client.insert("topic.metadata.propagation.max.ms".to_owned(), crate::job::Secret("500".to_owned()));
     let log = super::super::open(setup);
     let mut writer = log.writer("w-missing", SOON).unwrap();
@@ -158,7 +158,7 @@ fn a_topic_that_others_write_to_is_no_progress_topic() {
     let (mut setup, _) = job(&shared(), 1);
     setup.progress_topic = format!("{}-other", setup.job);
     create_topic(&setup, &setup.progress_topic, 1);
-    setup.output_topic = Some(setup.progress_topic.clone());
+    setup.output_topics = vec![setup.progress_topic.clone()];
     let log = super::super::open(setup);
     log.create_progress_topic(SOON).unwrap();
     assert_eq!(log.progress(SOON).unwrap(), []);

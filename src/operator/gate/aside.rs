@@ -7,7 +7,7 @@
 //! Not here:  what is wrong (attempt, retry), and writing it down (finish)
 
 use super::lane::Failure;
-use super::outputs::Looked;
+use super::looked::Looked;
 use crate::job::{JobSpec, RejectRule};
 use crate::model::{Body, Coordinates, Event, Reason, ReasonCode};
 use crate::operator::flood::{Flood, TooMany};
@@ -92,7 +92,7 @@ impl Fates {
 
 /// The ordering key of an event that has one.
 pub(super) fn key_of(event: &Event) -> Option<&[u8]> {
-    matches!(event.body, Body::Readable { .. }).then_some(&event.key[..])
+    matches!(event.body, Body::Readable(_) | Body::Tombstone { .. }).then_some(&event.key[..])
 }
 
 /// Decides, and counts. All lanes of a worker share it.
@@ -178,8 +178,8 @@ impl Asides {
         if key_of(event).is_none() {
             return;
         }
-        let (topic, partition, offset) =
-            (self.spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0);
+        let (topic, partition, offset, index) =
+            (self.spec.topic_of(event.at.at), event.at.at.partition, event.at.offset.0, event.at.index);
         let (what, reason) = match fate {
             Fate::Park(None) => {
                 self.board.parked.add(1);
@@ -187,6 +187,7 @@ impl Asides {
                     topic,
                     partition,
                     offset,
+                    index,
                     "event parked behind another one of its key"
                 );
             }
@@ -201,7 +202,7 @@ impl Asides {
             }
         };
         self.board.refused.add(1);
-        tracing::warn!(topic, partition, offset, %reason, "{what}");
+        tracing::warn!(topic, partition, offset, index, %reason, "{what}");
     }
 
     /// The first event that is one too many. Those behind a parked one are no rejects; what cannot be read counts elsewhere.
@@ -242,7 +243,8 @@ impl Asides {
     }
 
     fn source_of(&self, at: Coordinates) -> String {
-        format!("{}/{}/{}", self.spec.topic_of(at.at), at.at.partition, at.offset)
+        let index = if at.index > 0 { format!("/{}", at.index) } else { String::new() };
+        format!("{}/{}/{}{index}", self.spec.topic_of(at.at), at.at.partition, at.offset)
     }
 }
 

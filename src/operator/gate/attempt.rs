@@ -13,19 +13,19 @@
 
 use super::aside::{Asides, Fate, Fates, Kind, Wrong, because};
 use super::finish::finish;
-use super::lane::{Committing, Failure, Work, begin, is_mine, no_answer, refused};
-use super::outputs::{CannotEncode, Looked};
+use super::lane::{Committing, Failure, Work, begin, is_mine, no_answer};
+use super::looked::{Looked, now};
+use super::outputs::{CannotEncode, Sent};
 use super::plan::waves;
+use super::steps::{Stuck, is_single, refusal, run_steps};
 use super::{Queued, retry::Tried};
-use crate::database::{DatabaseError, ErrorClass, Row, Session};
-use crate::job::{Missing, Statement, Step};
-use crate::model::{Body, Coordinates, Event, Outgoing, Reason, ReasonCode, Timestamp, Value};
+use crate::database::{DatabaseError, Session};
+use crate::model::{Body, Coordinates, Event, Reason, ReasonCode};
 use crate::operator::guard::{InHand, Taken};
 use crate::protocol::gate::Transaction;
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::future::Future;
-use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::time::timeout;
 
 /// So many events are set aside one after the other, each at the cost of one more run; then they run one by one.
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
     pub(super) events: Vec<Looked<'a>>,
     pub(super) fates: Fates,
     /// What each event sends; known once its steps have run.
-    pub(super) sent: Vec<Option<Outgoing>>,
+    pub(super) sent: Vec<Sent>,
     one_by_one: bool,
     /// Events that were found while it ran.
     found: usize,
@@ -48,7 +48,8 @@ impl<'a> Run<'a> {
     pub(super) fn new(work: &Work, transaction: &'a Transaction<Queued>) -> Run<'a> {
         let now = now();
         let events = transaction.batches.iter().flat_map(|batch| &batch.events);
-        let events: Vec<Looked<'_>> = events.map(|queued| looked(work, &queued.event, now)).collect();
+        let events: Vec<Looked<'_>> =
+            events.map(|queued| Looked::new(&queued.event, work.spec.database.steps.len(), now)).collect();
         let mut fates = Fates::default();
         for (index, looked) in events.iter().enumerate() {
             if let Body::Unreadable(reason) = &looked.event.body {
@@ -62,7 +63,7 @@ impl<'a> Run<'a> {
         }
         let is_retry = transaction.batches.iter().any(|batch| batch.is_retry);
         let tried = is_retry.then(Tried::default);
-        Run { sent: vec![None; events.len()], events, fates, one_by_one: false, found: 0, tried }
+        Run { sent: vec![Sent::default(); events.len()], events, fates, one_by_one: false, found: 0, tried }
     }
 
     pub(super) fn is_retry(&self) -> bool {
@@ -85,16 +86,6 @@ impl<'a> Run<'a> {
         self.fates.spread(&self.events);
         Ok(())
     }
-}
-
-/// An event, before anything was looked up for it.
-pub(super) fn looked<'a>(work: &Work, event: &'a Event, now: Timestamp) -> Looked<'a> {
-    Looked { event, rows: vec![None; work.spec.database.steps.len()], now }
-}
-
-pub(super) fn now() -> Timestamp {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
-    i64::try_from(now).ok().and_then(Timestamp::from_unix_ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
 pub(super) async fn attempt(
@@ -137,8 +128,9 @@ async fn outbox_refuses(
     if !is_mine(work, transaction).await? {
         return Err(Failure::Fenced);
     }
-    let sending: Vec<usize> =
-        (0..run.sent.len()).filter(|index| run.sent.get(*index).is_some_and(Option::is_some)).collect();
+    let sending: Vec<usize> = (0..run.sent.len())
+        .filter(|index| run.sent.get(*index).is_some_and(|sent| !sent.records.is_empty()))
+        .collect();
     match (&sending[..], run.events.len()) {
         (_, 2..) => Err(Failure::TooMuch),
         (&[index], _) if run.fates.of(index).is_none() => {
@@ -152,7 +144,7 @@ async fn outbox_refuses(
 }
 
 fn over_packet(work: &Work, at: Coordinates, error: &DatabaseError) -> Wrong {
-    let detail = format!("the ledger's outbox cannot take its output: {}", error.message);
+    let detail = format!("the ledger's outbox cannot take its outputs: {}", error.message);
     let text = format!(
         "record {}: {detail}, and rejects.too_large is \"halt\": raise max_allowed_packet, or set another rule, and start again; \
          the job goes on with this very record",
@@ -182,7 +174,7 @@ pub(super) async fn in_time<T>(
 async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>) -> Result<(), Failure> {
     let to_do: Vec<usize> = (0..run.events.len()).filter(|index| run.fates.of(*index).is_none()).collect();
     let keys = to_do.iter().filter_map(|index| run.events.get(*index)).map(|looked| &looked.event.key[..]);
-    for wave in waves(keys, work.spec.database.steps.len() == 1) {
+    for wave in waves(keys, is_single(&work.spec)) {
         let wave: Vec<usize> = wave.into_iter().filter_map(|index| to_do.get(index).copied()).collect();
         match run_steps(work, session, &mut run.events, &wave).await {
             Ok(()) => {}
@@ -204,7 +196,7 @@ async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>
     let mut again = false;
     for index in to_do {
         match encode(work, run.events.get(index), Stage::Output) {
-            Ok(outgoing) => place(&mut run.sent, index, outgoing),
+            Ok(sent) => place(&mut run.sent, index, sent),
             Err(wrong) => {
                 run.set_aside(&work.asides, index, *wrong)?;
                 again = true;
@@ -214,9 +206,9 @@ async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>
     if again { Err(Failure::Again) } else { Ok(()) }
 }
 
-fn place(sent: &mut [Option<Outgoing>], index: usize, outgoing: Option<Outgoing>) {
+fn place(sent: &mut [Sent], index: usize, of_event: Sent) {
     if let Some(slot) = sent.get_mut(index) {
-        *slot = outgoing;
+        *slot = of_event;
     }
 }
 
@@ -227,7 +219,7 @@ async fn one_by_one(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'
             continue;
         }
         match in_time(work, alone(work, session, &mut run.events, index, Stage::Output)).await? {
-            Alone::Handled(outgoing) => place(&mut run.sent, index, outgoing),
+            Alone::Handled(sent) => place(&mut run.sent, index, sent),
             Alone::Wrong { wrong, survived } => {
                 run.set_aside(&work.asides, index, wrong)?;
                 if !survived {
@@ -241,7 +233,7 @@ async fn one_by_one(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'
 
 /// How one event by itself went.
 pub(super) enum Alone {
-    Handled(Option<Outgoing>),
+    Handled(Sent),
     /// It is taken back. `survived`: the transaction is as it was before.
     Wrong {
         wrong: Wrong,
@@ -249,7 +241,7 @@ pub(super) enum Alone {
     },
 }
 
-/// Runs one event's steps behind a savepoint, and makes its output.
+/// Runs one event's steps behind a savepoint, and makes its outputs.
 pub(super) async fn alone(
     work: &Work,
     session: &mut Box<dyn Session>,
@@ -260,9 +252,9 @@ pub(super) async fn alone(
     session.savepoint().await?;
     let (wrong, survived) = match run_steps(work, session, events, &[index]).await {
         Ok(()) => match encode(work, events.get(index), stage) {
-            Ok(outgoing) => {
+            Ok(sent) => {
                 session.release().await?;
-                return Ok(Alone::Handled(outgoing));
+                return Ok(Alone::Handled(sent));
             }
             Err(wrong) => (*wrong, true),
         },
@@ -292,104 +284,6 @@ fn nobody() -> Failure {
     Failure::Halt(Halt::new(HaltKind::Internal, "an event was refused, and it is none of the transaction's"))
 }
 
-/// Why steps did not go through.
-enum Stuck {
-    Failure(Failure),
-    /// These events.
-    Wrong(Vec<(usize, Wrong)>),
-    /// The database refuses one of them and does not say which.
-    Somebody(DatabaseError),
-}
-
-async fn run_steps(
-    work: &Work,
-    session: &mut Box<dyn Session>,
-    events: &mut [Looked<'_>],
-    list: &[usize],
-) -> Result<(), Stuck> {
-    for (number, step) in work.spec.database.steps.iter().enumerate() {
-        let statement = match step {
-            Step::Lookup(lookup) => &lookup.statement,
-            Step::Store(store) => &store.statement,
-        };
-        let rows: Vec<Row> =
-            list.iter().filter_map(|i| events.get(*i)).map(|e| bind(work, e, statement)).collect();
-        match step {
-            Step::Store(_) => {
-                session.store(number, &rows).await.map_err(|error| blame(work, error, events, list))?;
-            }
-            Step::Lookup(lookup) => {
-                let found =
-                    session.lookup(number, &rows).await.map_err(|error| blame(work, error, events, list))?;
-                let mut absent = Vec::new();
-                for (index, row) in list.iter().zip(found) {
-                    let Some(looked) = events.get_mut(*index) else { continue };
-                    if row.is_none() && lookup.missing == Missing::Reject {
-                        absent.push((*index, missing(work, looked, lookup.name.as_deref(), number)));
-                    } else if let Some(slot) = looked.rows.get_mut(number) {
-                        *slot = row;
-                    }
-                }
-                if !absent.is_empty() {
-                    return Err(Stuck::Wrong(absent));
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-fn bind(work: &Work, looked: &Looked<'_>, statement: &Statement) -> Vec<Value> {
-    statement.parameters.iter().map(|of| work.outputs.value(looked, of)).collect()
-}
-
-/// Which record an error is about, where the engine names the row.
-fn blame(work: &Work, mut error: DatabaseError, events: &[Looked<'_>], list: &[usize]) -> Stuck {
-    let index = match list {
-        [only] => Some(*only),
-        _ => error.row.and_then(|row| list.get(row)).copied(),
-    };
-    let looked = index.and_then(|index| Some((index, events.get(index)?)));
-    match looked {
-        Some((index, looked)) if error.class == ErrorClass::Reject => {
-            Stuck::Wrong(vec![(index, refusal(work, looked, error))])
-        }
-        Some((_, looked)) => {
-            let at = looked.event.at;
-            error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
-            Stuck::Failure(Failure::Database(error, Some(at)))
-        }
-        None if error.class == ErrorClass::Reject && list.len() > 1 => Stuck::Somebody(error),
-        None => Stuck::Failure(Failure::Database(error, None)),
-    }
-}
-
-/// The database can never store this event.
-fn refusal(work: &Work, looked: &Looked<'_>, mut error: DatabaseError) -> Wrong {
-    let at = looked.event.at;
-    let reason = because(ReasonCode::Refused, error.message.clone());
-    error.message = format!("record {}: {}", work.outputs.source_of(at), error.message);
-    let lost_transaction = error.broken || error.rolled_back;
-    let halt = refused(ErrorClass::Reject, &error).about(Some(at));
-    Wrong { kind: Kind::Refused, reason, halt, lost_transaction }
-}
-
-fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Wrong {
-    let step =
-        name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
-    let halt = Halt::new(
-        HaltKind::Reject,
-        format!(
-            "record {}: look-up {step} found no row, its `missing` is \"reject\", and rejects.missing_lookup is \"halt\": add the \
-             row, or set missing = \"null\", and start again; the job goes on with this very record",
-            work.outputs.source_of(looked.event.at)
-        ),
-    );
-    let halt = halt.about(Some(looked.event.at)).because("missing look-up", None);
-    let reason = because(ReasonCode::MissingLookup, format!("look-up {step} found no row"));
-    Wrong { kind: Kind::MissingLookup, reason, halt, lost_transaction: false }
-}
-
 /// Behind an unclean end: what is done with a record now may be what ended the process. Held while it is done. `Err`: it has
 /// done so too often.
 pub(super) fn in_hand<'a>(
@@ -407,13 +301,13 @@ pub(super) fn in_hand<'a>(
 }
 
 /// What an event sends, or why it cannot be sent.
-fn encode(work: &Work, looked: Option<&Looked<'_>>, stage: Stage) -> Result<Option<Outgoing>, Box<Wrong>> {
-    let Some(looked) = looked else { return Ok(None) };
+fn encode(work: &Work, looked: Option<&Looked<'_>>, stage: Stage) -> Result<Sent, Box<Wrong>> {
+    let Some(looked) = looked else { return Ok(Sent::default()) };
     let _in_hand = in_hand(work, looked.event, stage)?;
-    let outgoing = work.outputs.of_event(looked).map_err(|error| Box::new(unwritable(&error)))?;
-    match outgoing.as_ref().and_then(|outgoing| work.outputs.over_limit(outgoing)) {
-        None => Ok(outgoing),
-        Some((bytes, limit)) => Err(Box::new(too_large(work, looked.event.at, bytes, limit))),
+    let sent = work.outputs.of_event(looked).map_err(|error| Box::new(unwritable(error)))?;
+    match sent.records.iter().find_map(|record| work.outputs.over_limit(record)) {
+        None => Ok(sent),
+        Some(over) => Err(Box::new(too_large(work, looked.event.at, over))),
     }
 }
 
@@ -428,18 +322,18 @@ fn deadly(work: &Work, at: Coordinates, reason: Reason) -> Wrong {
     Wrong { kind: Kind::Unreadable, reason, halt, lost_transaction: false }
 }
 
-fn unwritable(error: &CannotEncode) -> Wrong {
+fn unwritable(error: CannotEncode) -> Wrong {
     let halt = Halt::new(HaltKind::Reject, error.to_string()).about(Some(error.event));
     Wrong {
         kind: Kind::Refused,
-        reason: because(ReasonCode::Unwritable, error.why.clone()),
-        halt: halt.because("unwritable output", None),
+        reason: because(error.code, error.why),
+        halt: halt.because("unwritable output", Some(error.code.as_str().to_owned())),
         lost_transaction: false,
     }
 }
 
-fn too_large(work: &Work, at: Coordinates, bytes: usize, limit: usize) -> Wrong {
-    let detail = format!("the output is {bytes} bytes, and its topic takes {limit}");
+fn too_large(work: &Work, at: Coordinates, (topic, bytes, limit): (&str, usize, usize)) -> Wrong {
+    let detail = format!("the output is {bytes} bytes, and topic \"{topic}\" takes {limit}");
     let text = format!(
         "record {}: {detail}, and rejects.too_large is \"halt\": raise max.message.bytes of the topic, or set another rule, and \
          start again; the job goes on with this very record",

@@ -9,7 +9,8 @@ use super::Queued;
 use super::aside::{Fate, key_of};
 use super::attempt::Run;
 use super::lane::{Failure, Work};
-use super::outputs::{Looked, Outputs};
+use super::looked::Looked;
+use super::outputs::Outputs;
 use crate::database::{Advance, DatabaseError, ErrorClass, ParkedAt, ParkedRow, ParkedState, Session};
 use crate::model::{KeyId, Timestamp};
 use crate::operator::exchange::key_id_of;
@@ -77,7 +78,7 @@ pub(super) async fn advance(
 }
 
 fn advance_of(work: &Work, batch: &Batch<Queued>, outputs: &Outputs) -> Result<Advance, Failure> {
-    let outbox = outputs.to_outbox().map_err(|e| {
+    let outbox = outputs.to_outbox(&work.spec.output_topics).map_err(|e| {
         Failure::Halt(Halt::new(HaltKind::Internal, format!("cannot encode an outbox row: {e}")))
     })?;
     Ok(Advance {
@@ -96,14 +97,15 @@ fn outputs_of(work: &Work, batch: &Batch<Queued>, first: usize, run: &Run<'_>) -
     for (index, queued) in (first..).zip(&batch.events) {
         match run.fates.of(index) {
             None => {
-                records.extend(run.sent.get(index).cloned().flatten());
-                sends.push(work.outputs.sends());
+                let sent = run.sent.get(index);
+                records.extend(sent.iter().flat_map(|sent| sent.records.iter().cloned()));
+                sends.push(sent.map_or(0, |sent| sent.wanted));
             }
             Some(Fate::DeadLetter(reason)) => {
                 records.push(work.outputs.letter(&queued.event, reason));
-                sends.push(true);
+                sends.push(1);
             }
-            Some(Fate::Discard(_) | Fate::Park(_)) => sends.push(false),
+            Some(Fate::Discard(_) | Fate::Park(_)) => sends.push(0),
         }
     }
     Outputs { sends, ..Outputs::of(records) }
@@ -153,7 +155,7 @@ fn row_of(work: &Work, looked: &Looked<'_>, at: ParkedAt, key_id: KeyId) -> Park
         partition: event.at.at.partition,
         offset: event.at.offset,
         index: event.at.index,
-        record: event.record.clone(),
+        record: event.record.as_ref().clone(),
         reason: BEHIND.to_owned(),
         detail: "an earlier event of its key is parked".to_owned(),
         parked_at: now.clone(),

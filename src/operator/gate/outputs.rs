@@ -1,17 +1,23 @@
-//! Outputs: what a batch sends, and how the outbox keeps it.
+//! Outputs: what an event sends, and what its batch does.
 //!
-//! In:        events, each with the rows that its look-ups gave     Out: outgoing records in event order
-//! Order:     one record per event that sends something
-//! Fails:     a value that XML cannot express -> an error that names the event
-//! Not here:  no splicing (xml), no sending (sink)
+//! In:        an event with the rows that its look-ups gave     Out: outgoing records, in the order of the job's outputs
+//! Order:     of a batch in event order, of an event in the order of the job file
+//! Fails:     a value that XML cannot express, a place that is not there, a topic that is not allowed -> an error that names
+//!            the event
+//! Not here:  no splicing (xml), no sending (sink), not how the ledger keeps it (outbox)
+//!
+//! Which outputs an event has is decided first, and what is made of them is held against that by the audit.
 
-use crate::job::{Content, Edit, JobSpec, Meta, ValueRef};
+use super::looked::Looked;
+use super::shown::{self, Names, shown};
+use super::values::Scope;
+use crate::job::{Document, Edit, JobSpec, OutputSpec, TopicChoice};
 use crate::model::{
-    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reading, Reason, RecordLimits,
-    Timestamp, Value,
+    Body, Coordinates, Destination, Epoch, Event, Headers, Outgoing, Reading, Reason, ReasonCode,
+    RecordLimits,
 };
-use crate::operator::letter::fit;
-use crate::xml::{Added, splice, text_of, text_or_bytes};
+use crate::operator::letter::{self, fit};
+use crate::xml::{Added, Edited, SpliceError, Template, TemplateError, text_of, write};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -22,9 +28,9 @@ pub struct Outputs {
     pub records: Vec<Outgoing>,
     /// Bytes of all records, bookkeeping included.
     pub bytes: usize,
-    /// Per event of the batch, in their order, whether its outcome is a record in Kafka: by what was decided about it, not by
+    /// Per event of the batch, in their order, how many records in Kafka are its outcome: by what was decided about it, not by
     /// what was made of it. Empty in what an outbox gave.
-    pub sends: Vec<bool>,
+    pub sends: Vec<u32>,
     /// For the audit: the batch's events in their order. Empty where the job is not audited, and in what an outbox gave.
     pub audited: Vec<Audited>,
     /// Its events were parked and came out of the ledger: the audit has had their outcome when they were parked.
@@ -38,56 +44,11 @@ pub struct Audited {
     pub at: Coordinates,
     /// The epoch that it was read in.
     pub epoch: Epoch,
-    /// Whether its outcome is a record in Kafka; else it is that its batch is stored.
-    pub sends: bool,
-}
-
-/// The outbox holds something that this version did not write.
-#[derive(Debug, thiserror::Error)]
-#[error("outbox row has format {found:?} and this version reads {FORMAT} and {FORMAT_RETRY}: {source}")]
-pub struct BadOutbox {
-    found: Option<u8>,
-    source: postcard::Error,
-}
-
-/// First byte of each outbox row.
-const FORMAT: u8 = 1;
-
-/// The same, of a batch of parked events that were tried again.
-const FORMAT_RETRY: u8 = 2;
-
-/// Whether an outbox row is of a batch of parked events that were tried again.
-pub fn is_of_retry(row: &[u8]) -> bool {
-    row.first() == Some(&FORMAT_RETRY)
+    /// How many records in Kafka are its outcome; 0: it is that its batch is stored.
+    pub sends: u32,
 }
 
 impl Outputs {
-    /// The outbox row; none where nothing is sent.
-    ///
-    /// # Errors
-    /// Never for records that fit in memory.
-    pub fn to_outbox(&self) -> Result<Option<Vec<u8>>, postcard::Error> {
-        if self.records.is_empty() {
-            return Ok(None);
-        }
-        let format = if self.is_retry { FORMAT_RETRY } else { FORMAT };
-        postcard::to_extend(&self.records, vec![format]).map(Some)
-    }
-
-    /// Reads an outbox row.
-    ///
-    /// # Errors
-    /// Anything that [`Outputs::to_outbox`] did not write.
-    pub fn from_outbox(row: &[u8]) -> Result<Outputs, BadOutbox> {
-        let bad = |source| BadOutbox { found: row.first().copied(), source };
-        let body = match row.split_first() {
-            Some((&(FORMAT | FORMAT_RETRY), body)) => body,
-            _ => return Err(bad(postcard::Error::DeserializeBadEncoding)),
-        };
-        let outputs = postcard::from_bytes(body).map(Outputs::of).map_err(bad)?;
-        Ok(Outputs { is_retry: is_of_retry(row), ..outputs })
-    }
-
     /// These records, of which nothing else is known.
     pub(super) fn of(records: Vec<Outgoing>) -> Outputs {
         let bytes = records.iter().map(Outgoing::footprint_bytes).sum();
@@ -95,11 +56,13 @@ impl Outputs {
     }
 }
 
-/// An event with what its look-ups gave: per step, the referenced columns.
-pub(super) struct Looked<'a> {
-    pub(super) event: &'a Event,
-    pub(super) rows: Vec<Option<Vec<Value>>>,
-    pub(super) now: Timestamp,
+/// What one event sends.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Sent {
+    /// How many records the job wants of it.
+    pub(super) wanted: u32,
+    /// Those records.
+    pub(super) records: Vec<Outgoing>,
 }
 
 /// An output that cannot be made.
@@ -109,6 +72,13 @@ pub(super) struct CannotEncode {
     pub(super) event: Coordinates,
     at: String,
     pub(super) why: String,
+    pub(super) code: ReasonCode,
+}
+
+/// Why an output cannot be made.
+struct Why {
+    code: ReasonCode,
+    text: String,
 }
 
 /// Makes outputs.
@@ -116,28 +86,65 @@ pub(super) struct CannotEncode {
 pub struct OutputSetup {
     spec: Arc<JobSpec>,
     limits: RecordLimits,
+    /// Per output, where it is made of one.
+    templates: Vec<Option<(Template, Names)>>,
 }
 
 impl OutputSetup {
     /// For this job, with the limits of the topics that it sends to.
-    pub fn new(spec: Arc<JobSpec>, limits: RecordLimits) -> OutputSetup {
-        OutputSetup { spec, limits }
+    ///
+    /// # Errors
+    /// A template that cannot be compiled; `check` says the same earlier.
+    pub fn new(spec: Arc<JobSpec>, limits: RecordLimits) -> Result<OutputSetup, TemplateError> {
+        let template = |output: &OutputSpec| {
+            let Document::Template(template) = &output.document else { return Ok(None) };
+            let template = Template::compile(&template.file, &template.source)?;
+            let names = shown::names(&template.names());
+            Ok(Some((template, names)))
+        };
+        let templates = spec.outputs.iter().map(template).collect::<Result<_, _>>()?;
+        Ok(OutputSetup { spec, limits, templates })
     }
 
-    /// Whether a job sends something of an event that is handled.
-    pub(super) fn sends(&self) -> bool {
-        !self.spec.outputs.is_empty()
+    /// What an event sends.
+    pub(super) fn of_event(&self, looked: &Looked<'_>) -> Result<Sent, CannotEncode> {
+        let scope = Scope::of(&self.spec, looked);
+        let tombstone = looked.event.body.is_tombstone();
+        let (mut first_mark, mut sent) = (0, Sent::default());
+        for (number, output) in self.spec.outputs.iter().enumerate() {
+            if output.on.takes(tombstone) && scope.meets(output.when.as_ref()) {
+                sent.wanted += 1;
+                let made = self.record(&scope, (number, output), first_mark);
+                sent.records.push(made.map_err(|why| self.cannot(looked.event.at, number, why))?);
+            }
+            first_mark += output.edits.len();
+        }
+        Ok(sent)
     }
 
-    /// What an event sends, if it sends anything.
-    pub(super) fn of_event(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
-        self.document(looked)
+    fn cannot(&self, event: Coordinates, number: usize, Why { code, text }: Why) -> CannotEncode {
+        let why = if self.has_several() { format!("output {}: {text}", self.name_of(number)) } else { text };
+        CannotEncode { event, at: self.source_of(event), why, code }
     }
 
-    /// Bytes of an output, and the limit of its topic, where they are over it.
-    pub(super) fn over_limit(&self, outgoing: &Outgoing) -> Option<(usize, usize)> {
+    fn has_several(&self) -> bool {
+        self.spec.outputs.len() > 1
+    }
+
+    /// As messages and headers call an output: its name, or its number. People count from 1.
+    fn name_of(&self, number: usize) -> String {
+        let name = self.spec.outputs.get(number).and_then(|output| output.name.clone());
+        name.unwrap_or_else(|| number.saturating_add(1).to_string())
+    }
+
+    /// The topic, the bytes of an output, and the limit of its topic, where they are over it.
+    pub(super) fn over_limit(&self, outgoing: &Outgoing) -> Option<(&str, usize, usize)> {
         let (bytes, limit) = (outgoing.batch_bytes(), self.limits.of(outgoing.to)?);
-        (bytes > limit).then_some((bytes, limit))
+        let topic = match outgoing.to {
+            Destination::Output(topic) => self.spec.output_topics.get(usize::from(topic)),
+            Destination::DeadLetter => self.spec.rejects.dead_letter_topic.as_ref(),
+        };
+        (bytes > limit).then_some((topic.map_or("?", String::as_str), bytes, limit))
     }
 
     /// The dead letter of an event, cut where its topic would not take it whole.
@@ -149,103 +156,45 @@ impl OutputSetup {
         }
     }
 
-    /// The value of a reference.
-    pub(super) fn value(&self, looked: &Looked<'_>, of: &ValueRef) -> Value {
-        let event = looked.event;
-        match of {
-            ValueRef::Field(index) => match &event.body {
-                Body::Readable(Reading { values, .. }) | Body::Tombstone { values } => {
-                    values.get(*index).cloned().unwrap_or(Value::Null)
-                }
-                Body::Unreadable(_) => Value::Null,
-            },
-            ValueRef::Lookup { step, column } => {
-                let row = looked.rows.get(*step).and_then(Option::as_ref);
-                row.and_then(|row| row.get(*column)).cloned().unwrap_or(Value::Null)
-            }
-            ValueRef::Row { .. } | ValueRef::RowIndex { .. } => Value::Null,
-            ValueRef::Meta(meta) => self.meta(looked, meta),
-        }
-    }
-
-    fn text(&self, looked: &Looked<'_>, content: &Content) -> Option<String> {
-        match content {
-            Content::Literal(text) => Some(text.clone()),
-            Content::Value(of) => text_of(&self.value(looked, of)),
-        }
-    }
-
-    fn meta(&self, looked: &Looked<'_>, meta: &Meta) -> Value {
-        let (at, record) = (looked.event.at, &looked.event.record);
-        match meta {
-            Meta::Topic => Value::Text(self.spec.topic_of(at.at).to_owned()),
-            Meta::Partition => Value::Int(i64::from(at.at.partition)),
-            Meta::Offset => Value::Int(at.offset.0),
-            Meta::Timestamp => {
-                record.timestamp_ms.and_then(Timestamp::from_unix_ms).map_or(Value::Null, Value::Timestamp)
-            }
-            Meta::Key => record.key.as_ref().map_or(Value::Null, text_or_bytes),
-            Meta::Header(name) => {
-                let header = record.headers.iter().rev().find(|(found, _)| found == name);
-                header.and_then(|(_, value)| value.as_ref()).map_or(Value::Null, text_or_bytes)
-            }
-            Meta::Now => Value::Timestamp(looked.now),
-        }
-    }
-
-    fn document(&self, looked: &Looked<'_>) -> Result<Option<Outgoing>, CannotEncode> {
-        let Some(output) = self.spec.outputs.first() else { return Ok(None) };
-        let event = looked.event;
-        let (Body::Readable(Reading { marks, .. }), Some(input)) = (&event.body, &event.record.value) else {
-            return Ok(None);
+    fn record(
+        &self,
+        scope: &Scope<'_>,
+        (number, output): (usize, &OutputSpec),
+        first_mark: usize,
+    ) -> Result<Outgoing, Why> {
+        let event = scope.looked.event;
+        let to = topic(scope, &output.topic)?;
+        let value = match self.templates.get(number).and_then(Option::as_ref) {
+            Some((template, names)) => Some(written(scope, template, names)?),
+            None => document(scope, output, first_mark)?,
         };
-        let additions: Vec<Added> = output
-            .edits
-            .iter()
-            .filter_map(|edit| match edit {
-                Edit::Add(addition) => Some(addition),
-                Edit::Set(_) | Edit::Remove(_) => None,
-            })
-            .map(|addition| Added {
-                text: addition.text.as_ref().and_then(|content| self.text(looked, content)),
-                attributes: addition
-                    .attributes
-                    .iter()
-                    .filter_map(|(name, content)| Some((name.clone(), self.text(looked, content)?)))
-                    .collect(),
-            })
-            .collect();
-        let document = splice(input, marks, &additions).map_err(|why| CannotEncode {
-            event: event.at,
-            at: self.source_of(event.at),
-            why: why.to_string(),
-        })?;
         let key = if output.key.is_empty() {
             event.key.clone()
         } else {
-            let parts: Vec<String> =
-                output.key.iter().map(|of| text_of(&self.value(looked, of)).unwrap_or_default()).collect();
-            Bytes::from(crate::xml::join_key(&parts))
+            let parts = output.key.iter().map(|of| text_of(&scope.value(of)).unwrap_or_default());
+            Bytes::from(crate::xml::join_key(&parts.collect::<Vec<String>>()))
         };
         let mut headers = event.record.headers.clone();
+        // It says something about the record in this job's input, and nothing about what becomes of it.
+        headers.retain(|(name, _)| name != letter::EVENT);
         headers.push(self.source_header(event.at));
-        Ok(Some(Outgoing {
-            to: Destination::Output,
-            key: Some(key),
-            value: Some(Bytes::from(document)),
-            headers,
-            timestamp_ms: event.record.timestamp_ms,
-        }))
+        if self.has_several() {
+            headers.push((letter::OUTPUT.to_owned(), Some(Bytes::from(self.name_of(number)))));
+        }
+        Ok(Outgoing { to, key: Some(key), value, headers, timestamp_ms: event.record.timestamp_ms })
     }
 
     fn dead_letter(&self, event: &Event, reason: &Reason) -> Outgoing {
         let mut headers = event.record.headers.clone();
         let header =
             |name: &str, value: &str| (name.to_owned(), Some(Bytes::copy_from_slice(value.as_bytes())));
-        headers.push(header("tidegate-reason", reason.code.as_str()));
-        headers.push(header("tidegate-detail", &reason.detail));
+        headers.push(header(letter::REASON, reason.code.as_str()));
+        headers.push(header(letter::DETAIL, &reason.detail));
         headers.push(self.source_header(event.at));
-        headers.push(header("tidegate-job", &self.spec.name));
+        headers.push(header(letter::JOB, &self.spec.name));
+        if event.at.index > 0 || !event.last_of_record {
+            headers.push(header(letter::EVENT, &event.at.index.to_string()));
+        }
         Outgoing {
             to: Destination::DeadLetter,
             key: event.record.key.clone(),
@@ -256,12 +205,101 @@ impl OutputSetup {
     }
 
     fn source_header(&self, at: Coordinates) -> <Headers as IntoIterator>::Item {
-        ("tidegate-source".to_owned(), Some(Bytes::from(self.source_of(at))))
+        (letter::SOURCE.to_owned(), Some(Bytes::from(self.source_of(at))))
     }
 
     /// `topic/partition/offset[/event index]`
     pub(super) fn source_of(&self, at: Coordinates) -> String {
         let index = if at.index > 0 { format!("/{}", at.index) } else { String::new() };
         format!("{}/{}/{}{index}", self.spec.topic_of(at.at), at.at.partition, at.offset)
+    }
+
+    /// What an event takes in a transaction, in bytes: what was read of it, and what it sends, an estimate. One that is too
+    /// low costs a transaction that is tried again in smaller ones.
+    pub(super) fn weight_bytes(&self, event: &Event) -> usize {
+        const BOOKKEEPING_BYTES: usize = 1024;
+        let record = event.record.footprint_bytes();
+        let tombstone = event.body.is_tombstone();
+        let own = event.body.footprint_bytes();
+        let element = match &event.body {
+            Body::Readable(Reading { element: Some(span), .. }) => {
+                usize::try_from(span.end.saturating_sub(span.start)).unwrap_or(usize::MAX)
+            }
+            Body::Unreadable(_) => record,
+            Body::Readable(_) | Body::Tombstone { .. } => 0,
+        };
+        let outputs = self.spec.outputs.iter().filter(|output| output.on.takes(tombstone));
+        let outputs = outputs.map(|output| match output.document {
+            Document::Input => record,
+            Document::Element => element,
+            Document::Template(_) => own,
+            Document::Nothing => 0,
+        });
+        let letter = if matches!(event.body, Body::Unreadable(_)) { record } else { outputs.sum() };
+        BOOKKEEPING_BYTES.saturating_add(own).saturating_add(letter)
+    }
+}
+
+/// The record's value; none: what a tombstone sends has none.
+fn document(scope: &Scope<'_>, output: &OutputSpec, first_mark: usize) -> Result<Option<Bytes>, Why> {
+    let event = scope.looked.event;
+    let (Body::Readable(Reading { marks, element, .. }), Some(input)) = (&event.body, &event.record.value)
+    else {
+        return Ok(None);
+    };
+    let element = match &output.document {
+        Document::Nothing | Document::Template(_) => return Ok(None),
+        Document::Input => None,
+        Document::Element => element.as_ref(),
+    };
+    let marks = marks.get(first_mark..first_mark + output.edits.len()).unwrap_or_default();
+    let edits: Vec<Edited> = output.edits.iter().map(|edit| edited(scope, edit)).collect();
+    write(input, element, marks, &edits).map(|document| Some(Bytes::from(document))).map_err(unwritable)
+}
+
+/// A document of a template.
+fn written(scope: &Scope<'_>, template: &Template, names: &Names) -> Result<Bytes, Why> {
+    let text = template.render(&shown(scope, names));
+    text.map(Bytes::from).map_err(|error| Why { code: ReasonCode::Unwritable, text: error.to_string() })
+}
+
+fn unwritable(error: SpliceError) -> Why {
+    let code = match error {
+        SpliceError::Place { .. } => ReasonCode::OutputPlace,
+        _ => ReasonCode::Unwritable,
+    };
+    Why { code, text: error.to_string() }
+}
+
+fn topic(scope: &Scope<'_>, choice: &TopicChoice) -> Result<Destination, Why> {
+    let place = match choice {
+        TopicChoice::Fixed(topic) => *topic,
+        TopicChoice::By { value, allowed } => {
+            let name = text_of(&scope.value(value));
+            let is_it = |topic: &&usize| scope.spec.output_topics.get(**topic) == name.as_ref();
+            let why = |text: &str| Why { code: ReasonCode::OutputTopic, text: text.to_owned() };
+            if name.is_none() {
+                return Err(why("the value that names its topic is NULL"));
+            }
+            let not_allowed = || why("the value that names its topic is none of output.topics");
+            *allowed.iter().find(is_it).ok_or_else(not_allowed)?
+        }
+    };
+    let no_number = |_| Why { code: ReasonCode::OutputTopic, text: "too many topics".to_owned() };
+    u16::try_from(place).map(Destination::Output).map_err(no_number)
+}
+
+fn edited(scope: &Scope<'_>, edit: &Edit) -> Edited {
+    match edit {
+        Edit::Add(addition) => Edited::Add(Added {
+            text: addition.text.as_ref().and_then(|content| scope.text(content)),
+            attributes: addition
+                .attributes
+                .iter()
+                .filter_map(|(name, content)| Some((name.clone(), scope.text(content)?)))
+                .collect(),
+        }),
+        Edit::Set(set) => Edited::Set(scope.text(&set.to)),
+        Edit::Remove(_) => Edited::Remove,
     }
 }

@@ -8,9 +8,10 @@
 
 use super::Queued;
 use super::aside::{Ahead, Asides, Fate, Kind, Wrong, because};
-use super::attempt::{Alone, Run, alone, in_hand, in_time, looked, now};
+use super::attempt::{Alone, Run, alone, in_hand, in_time};
 use super::finish::{advance, moment};
 use super::lane::{Committing, Failure, Work, begin, is_mine};
+use super::looked::{Looked, now};
 use super::outputs::Outputs;
 use crate::database::{
     ErrorClass, ParkedAt, ParkedDone, ParkedLeft, ParkedOutcome, ParkedRow, ParkedState, Session,
@@ -21,6 +22,7 @@ use crate::protocol::gate::{Changes, Outcome, Transaction};
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Events of one batch of a pass, and bytes of their records. Each runs by itself.
 const ROWS_MAX: usize = 100;
@@ -113,7 +115,7 @@ pub(super) async fn retry(
         return Err(Failure::Database(error, None));
     }
     if let (1, Some(at)) = (handled, only) {
-        let detail = format!("the ledger's outbox cannot take its output: {}", error.message);
+        let detail = format!("the ledger's outbox cannot take its outputs: {}", error.message);
         tried.refused.insert(at, Fate::Park(Some(because(ReasonCode::TooLarge, detail))));
     }
     Err(Failure::Again)
@@ -166,12 +168,12 @@ impl Pass {
             (Some(fate), _) => fate,
             (None, Body::Unreadable(reason)) => of_unreadable(work, reason)?,
             (None, Body::Readable { .. } | Body::Tombstone { .. }) => {
-                let mut list = [looked(work, &event, now)];
+                let mut list = [Looked::new(&event, work.spec.database.steps.len(), now)];
                 match in_time(work, alone(work, session, &mut list, 0, Stage::Retry)).await? {
-                    Alone::Handled(outgoing) => {
+                    Alone::Handled(sent) => {
                         self.ahead.handled();
                         self.counts[0] += 1;
-                        self.records.extend(outgoing);
+                        self.records.extend(sent.records);
                         self.done.push(ParkedDone { at, key_id, outcome: ParkedOutcome::Handled });
                         return Ok(());
                     }
@@ -250,7 +252,7 @@ fn event_of(work: &Work, row: ParkedRow) -> Option<Event> {
         last_of_record: true,
         key_group: row.at.group,
         key: row.key.clone(),
-        record,
+        record: Arc::new(record),
         body: Body::Unreadable(reason),
     };
     let probe = unread(row.record, because(ReasonCode::UnknownTopic, ""));
@@ -258,7 +260,7 @@ fn event_of(work: &Work, row: ParkedRow) -> Option<Event> {
         Ok(hand) => hand,
         Err(wrong) => return Some(Event { body: Body::Unreadable(wrong.reason), ..probe }),
     };
-    let record = ReadRecord { at: at.at, offset: at.offset, record: probe.record.clone() };
+    let record = ReadRecord { at: at.at, offset: at.offset, record: probe.record.as_ref().clone() };
     let event = (work.read_again)(record, at.index);
     drop(hand);
     let gone = "the record has no event of this index any more";

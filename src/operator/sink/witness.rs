@@ -101,23 +101,30 @@ impl Witness {
     }
 }
 
-/// Adds the events that a batch has settled: none in a retry, whose events had their outcome when they were parked. `oldest`: the epoch that the batch holds open.
+/// Adds the events that a batch has settled: none in a retry, whose events had their outcome when they were parked. `oldest`:
+/// the epoch that the batch holds open.
+///
+/// An event that sends several records is settled when Kafka has as many that name it: with fewer it is not, and each one
+/// more settles it once more.
 fn settle(batch: &Outputs, oldest: Epoch, topics: &[String], settled: &mut Tally) {
     if batch.is_retry {
         return;
     }
-    let mut sending = batch.audited.iter().filter(|event| event.sends);
-    for record in &batch.records {
-        // What names no event of this job settles none.
-        let Some(at) = source_of(record, topics) else { continue };
-        let epoch = match sending.next() {
-            Some(event) if event.at == at => event.epoch,
-            _ => epoch_of(at, &batch.audited).unwrap_or(oldest),
-        };
-        settled.add(at, epoch);
+    let mut found: BTreeMap<Coordinates, u32> = BTreeMap::new();
+    // What names no event of this job settles none.
+    for at in batch.records.iter().filter_map(|record| source_of(record, topics)) {
+        *found.entry(at).or_default() += 1;
     }
-    for event in batch.audited.iter().filter(|event| !event.sends) {
-        settled.add(event.at, event.epoch);
+    for Audited { at, epoch, sends } in &batch.audited {
+        let times = match (*sends, found.remove(at)) {
+            (0, None) => 1,
+            (0, Some(found)) => 1 + found,
+            (sends, found) => (found.unwrap_or(0) + 1).saturating_sub(sends),
+        };
+        (0..times).for_each(|_| settled.add(*at, *epoch));
+    }
+    for (at, times) in found {
+        (0..times).for_each(|_| settled.add(at, oldest));
     }
 }
 
@@ -146,10 +153,6 @@ fn again(batch: &StoredBatch, spec: &JobSpec) -> Halt {
     Halt::new(HaltKind::Internal, text)
 }
 
-fn epoch_of(at: Coordinates, events: &[Audited]) -> Option<Epoch> {
-    events.iter().find(|event| event.at == at).map(|event| event.epoch)
-}
-
 /// The last header of the name: those in front of it came with the input.
 fn source_of(record: &Outgoing, topics: &[String]) -> Option<Coordinates> {
     let (_, value) = record.headers.iter().rev().find(|(name, _)| name == "tidegate-source")?;
@@ -168,7 +171,7 @@ mod tests {
     fn record(source: &str) -> Outgoing {
         let header = |value: &str| ("tidegate-source".to_owned(), Some(value.to_owned().into()));
         Outgoing {
-            to: Destination::Output,
+            to: Destination::Output(0),
             key: None,
             value: None,
             headers: vec![header("another/0/0"), header(source)],
@@ -182,7 +185,7 @@ mod tests {
         let batch = Outputs {
             records: records.iter().map(|source| record(source)).collect(),
             bytes: 0,
-            audited: vec![event(1, true), event(2, false), event(3, true)],
+            audited: vec![event(1, 1), event(2, 0), event(3, 1), event(4, 2)],
             ..Outputs::default()
         };
         let mut tally = Tally::default();
@@ -198,17 +201,24 @@ mod tests {
 
     #[test]
     fn each_record_counts_for_the_event_that_it_names() {
-        assert_eq!(settled(&["in/1/1", "in/1/3"]), tally(&[(1, 11), (3, 13), (2, 12)]));
+        assert_eq!(settled(&["in/1/1", "in/1/3"]), tally(&[(1, 11), (2, 12), (3, 13)]));
+    }
+
+    #[test]
+    fn an_event_of_several_records_is_settled_by_all_of_them() {
+        assert_eq!(settled(&["in/1/4"]), tally(&[(2, 12)]));
+        assert_eq!(settled(&["in/1/4", "in/1/4"]), tally(&[(2, 12), (4, 14)]));
+        assert_eq!(settled(&["in/1/4", "in/1/4", "in/1/4"]), tally(&[(2, 12), (4, 14), (4, 14)]));
     }
 
     #[test]
     fn what_was_left_out_does_not_count_and_what_was_made_twice_counts_twice() {
-        assert_eq!(settled(&["in/1/3"]), tally(&[(3, 13), (2, 12)]));
-        assert_eq!(settled(&["in/1/1", "in/1/1", "in/1/3"]), tally(&[(1, 11), (1, 11), (3, 13), (2, 12)]));
+        assert_eq!(settled(&["in/1/3"]), tally(&[(2, 12), (3, 13)]));
+        assert_eq!(settled(&["in/1/1", "in/1/1", "in/1/3"]), tally(&[(1, 11), (1, 11), (2, 12), (3, 13)]));
     }
 
     #[test]
     fn what_is_of_no_event_of_the_batch_counts_in_the_batchs_epoch_or_not_at_all() {
-        assert_eq!(settled(&["in/1/9", "other/1/1"]), tally(&[(9, 7), (2, 12)]));
+        assert_eq!(settled(&["in/1/9", "other/1/1"]), tally(&[(2, 12), (9, 7)]));
     }
 }

@@ -28,7 +28,7 @@ fn log(broker: &Arc<Broker>, faults: LogFaults) -> (MemoryLog, Arc<Link>) {
         client: BTreeMap::new(),
         group_id: "group".to_owned(),
         topics: vec!["records".to_owned()],
-        output_topic: Some("records".to_owned()),
+        output_topics: vec!["records".to_owned()],
         dead_letter_topic: None,
         progress_topic: progress_topic_name("job"),
         job: "job".to_owned(),
@@ -47,7 +47,7 @@ fn honest() -> (Arc<Broker>, MemoryLog) {
 
 fn output(text: &str) -> Outgoing {
     Outgoing {
-        to: Destination::Output,
+        to: Destination::Output(0),
         key: Some("k".into()),
         value: Some(text.to_owned().into()),
         headers: Headers::new(),

@@ -176,23 +176,29 @@ fn job_of_output() -> Job {
 /// The slow way to splice, to hold the fast one to: each addition alone, from the back, into what is there.
 fn splice_one_by_one(document: &str, marks: &[Mark], added: &[Added]) -> String {
     let mut order: Vec<usize> = (0..marks.len()).collect();
-    order.sort_by_key(|index| (marks[*index].offset, *index));
+    let place = |mark: &Mark| match mark {
+        Mark::Add { at, .. } => usize::try_from(*at).unwrap(),
+        other => panic!("{other:?}"),
+    };
+    order.sort_by_key(|index| (place(&marks[*index]), *index));
+    let mark_bytes = document.len() - document.trim_start_matches('\u{feff}').len();
     let mut out = document.to_owned();
-    for (place, index) in order.iter().enumerate().rev() {
+    for (turn, index) in order.iter().enumerate().rev() {
         let (mark, added) = (&marks[*index], &added[*index]);
-        let at = usize::try_from(mark.offset).unwrap();
+        let Mark::Add { empty_tag, name, declare, .. } = mark else { panic!() };
+        let at = place(mark) + mark_bytes;
         let escaped = added.text.clone().unwrap();
         let escaped =
             escaped.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\r', "&#13;");
-        let declare = match &mark.declare {
+        let declare = match declare {
             None => String::new(),
             Some((prefix, uri)) if prefix.is_empty() => format!(" xmlns=\"{uri}\""),
             Some((prefix, uri)) => format!(" xmlns:{prefix}=\"{uri}\""),
         };
-        let element = format!("<{0}{declare}>{escaped}</{0}>", mark.name);
-        let last_here = order.get(place + 1).is_none_or(|next| marks[*next].offset != mark.offset);
-        let first_here = place == 0 || marks[order[place - 1]].offset != mark.offset;
-        let (before, after) = match &mark.empty_tag {
+        let element = format!("<{0}{declare}>{escaped}</{0}>", name);
+        let last_here = order.get(turn + 1).is_none_or(|next| place(&marks[*next]) != place(mark));
+        let first_here = turn == 0 || place(&marks[order[turn - 1]]) != place(mark);
+        let (before, after) = match empty_tag {
             Some(name) => {
                 if last_here {
                     out.insert_str(at + 1, name);

@@ -151,13 +151,13 @@ fn a_document_that_declares_ascii_stays_ascii() {
     Job::new().decode(&output);
     let decoded = Job::new().add(".", "ñ").decode(document);
     let error = splice(document.as_bytes(), &decoded.reading.marks, &[Added::default()]).unwrap_err();
-    assert_eq!(error, SpliceError::Name { name: "ñ".into() });
+    assert_eq!(error, SpliceError::Name { code_point: 0xf1, encoding: "US-ASCII" });
 }
 
 #[test]
 fn marks_of_another_document_are_an_error() {
-    let mark = |offset, empty_tag: Option<&str>| Mark {
-        offset,
+    let mark = |at, empty_tag: Option<&str>| Mark::Add {
+        at,
         empty_tag: empty_tag.map(str::to_owned),
         name: "n".into(),
         declare: None,

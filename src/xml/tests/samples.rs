@@ -6,10 +6,12 @@ const STATEMENT: &str = include_str!("../testdata/iso-01.xml");
 const PAYMENT: &str = include_str!("../testdata/iso-04.xml");
 const INVOICE: &str = include_str!("../testdata/ubl-01.xml");
 const PARKING: &str = include_str!("../testdata/datex-04.xml");
+const ORDER: &str = include_str!("../testdata/cxml-01.xml");
 const SHIP_NOTICE: &str = include_str!("../testdata/cxml-02.xml");
+const PUNCH_OUT: &str = include_str!("../testdata/cxml-03.xml");
 
 pub(super) fn all() -> Vec<&'static str> {
-    vec![STATEMENT, PAYMENT, INVOICE, PARKING, SHIP_NOTICE]
+    vec![STATEMENT, PAYMENT, INVOICE, PARKING, ORDER, SHIP_NOTICE, PUNCH_OUT]
 }
 
 fn statement() -> Job {
@@ -153,21 +155,85 @@ fn an_invoice_and_its_variants() {
     check_invoice(&INVOICE.replacen(name, "Bäcker 😀 𠀀", 1), "Bäcker 😀 𠀀");
 }
 
+fn with_doctype(subset: &str, name: &str) -> String {
+    INVOICE.replacen("<ubl:Invoice", &format!("<!DOCTYPE ubl:Invoice [{subset}]>\n<ubl:Invoice"), 1).replacen(
+        "[Seller name]",
+        name,
+        1,
+    )
+}
+
 #[test]
-fn an_invoice_with_a_document_type() {
-    let root = "<ubl:Invoice";
-    for doctype in [
-        "<!DOCTYPE Invoice [<!ENTITY x SYSTEM 'file:///etc/hostname'>]>",
-        "<!DOCTYPE Invoice [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;'>]>",
-        "<!DOCTYPE Invoice [<!ENTITY name 'Muster'>]>",
-    ] {
-        let (code, detail) = invoice().refusal(INVOICE.replacen(root, &format!("{doctype}{root}"), 1));
-        assert_eq!(code, ReasonCode::NotWellFormed);
-        assert!(detail.contains("a DOCTYPE"), "{detail}");
+fn an_invoice_with_an_entity_of_its_own() {
+    check_invoice(&with_doctype("<!ENTITY co 'Muster &amp; Söhne'>", "&co;"), "Muster & Söhne");
+    let mut refusing = invoice();
+    refusing.event.doctype = Doctype::Refuse;
+    let (code, detail) = refusing.refusal(with_doctype("<!ENTITY co 'Muster &amp; Söhne'>", "&co;"));
+    assert_eq!(
+        (code, &*detail),
+        (ReasonCode::Doctype, "line 2, column 1: a DOCTYPE: the job refuses them (event.doctype)")
+    );
+}
+
+#[test]
+fn an_invoice_that_asks_for_a_file() {
+    let (code, detail) = invoice().refusal(with_doctype("<!ENTITY x SYSTEM 'file:///etc/hostname'>", "&x;"));
+    assert_eq!(code, ReasonCode::Doctype);
+    assert!(detail.contains("an external entity: nothing outside the document is read"), "{detail}");
+}
+
+#[test]
+fn an_invoice_that_is_a_bomb() {
+    let mut bomb = String::from("<!ENTITY l0 'lol'>");
+    for n in 1..10 {
+        bomb.push_str(&format!("<!ENTITY l{n} '{}'>", format!("&l{};", n - 1).repeat(10)));
     }
-    let (code, detail) = Job::new().refusal(SHIP_NOTICE);
+    let (code, detail) = invoice().refusal(with_doctype(&bomb, "&l9;"));
+    assert_eq!(code, ReasonCode::Limit);
+    assert!(detail.contains("a fixed limit"), "{detail}");
+}
+
+#[test]
+fn an_invoice_in_utf_16() {
+    let declared = INVOICE.replacen("UTF-8", "UTF-16", 1);
+    assert_ne!(declared, INVOICE);
+    for order in [u16::to_le_bytes, u16::to_be_bytes] {
+        let bytes: Vec<u8> =
+            "\u{feff}".encode_utf16().chain(declared.encode_utf16()).flat_map(order).collect();
+        let decoded = decode_one(&mut invoice().decoder(), &bytes).unwrap();
+        assert_eq!(decoded.key, "DE 123456789|123456XX");
+        assert_eq!(decoded.reading.values, invoice().decode(INVOICE).reading.values);
+    }
+}
+
+#[test]
+fn a_statement_with_a_nul_behind_it_or_cut_off() {
+    let (code, detail) = statement().refusal(format!("{STATEMENT}\0"));
     assert_eq!(code, ReasonCode::NotWellFormed);
-    assert!(detail.contains("a DOCTYPE"), "{detail}");
+    assert!(detail.ends_with("the character U+0000, which XML cannot hold"), "{detail}");
+    let cut = STATEMENT.len() - 200;
+    assert_eq!(statement().refusal(&STATEMENT[..cut]).0, ReasonCode::NotWellFormed);
+}
+
+#[test]
+fn orders_that_name_a_definition_in_the_network() {
+    let order = Job::new()
+        .root("cXML")
+        .key("Request/OrderRequest/OrderRequestHeader/@orderID")
+        .field("Request/OrderRequest/OrderRequestHeader/Total/Money", decimal(18, 2))
+        .field("@payloadID", FieldType::Text)
+        .add("Request", "n");
+    let decoded = order.decode(ORDER);
+    assert_eq!(decoded.key, "DO1234");
+    assert_eq!(crate::xml::text_of(&decoded.reading.values[0]).unwrap(), "85.00");
+    assert_eq!(decoded.reading.values[1], text("1625586002.193314.7293@dev"));
+    assert_eq!(order.splice(ORDER, &["x"]).replacen("<n>x</n></Request>", "</Request>", 1), ORDER);
+
+    let notice = Job::new().key("Request/ShipNoticeRequest/ShipNoticeHeader/@shipmentID");
+    assert_eq!(notice.decode(SHIP_NOTICE).key, "S2-123");
+
+    let punch_out = Job::new().key("Message/PunchOutOrderMessage/BuyerCookie");
+    assert_eq!(punch_out.decode(PUNCH_OUT).key, "1CX3L4843PPZO");
 }
 
 fn parking() -> Job {

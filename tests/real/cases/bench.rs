@@ -118,6 +118,11 @@ dead_letter_topic = "{dead_letters}"
         start(self.dir.path(), args)
     }
 
+    /// Writes a file beside the job's, or the job's anew.
+    pub fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.dir.path().join(name), text).expect("the file is written");
+    }
+
     /// What a command left in a file beside the job's.
     pub fn file(&self, name: &str) -> Vec<u8> {
         std::fs::read(self.dir.path().join(name)).expect("the file is there")

@@ -36,6 +36,13 @@ pub fn live_with(seed: u64, lie: Option<Lie>) -> Lived {
     let local = LocalSet::new();
     local.block_on(&runtime.unwrap(), async {
         let world = match lie {
+            None if seed % 4 == 0 => World::of_many(match seed % 32 {
+                4 | 20 => Some(RejectRule::Park),
+                12 => Some(RejectRule::DeadLetter),
+                28 => Some(RejectRule::Discard),
+                _ => None,
+            }),
+            None if seed % 8 == 1 => World::new(),
             None if seed % 2 == 1 => World::with_unique_events(),
             None if seed % 4 == 2 => World::refusing(match seed % 16 {
                 6 => RejectRule::DeadLetter,
@@ -99,8 +106,8 @@ impl Life {
     fn produce(&mut self, records: usize) {
         let (keys, added) = (self.keys, self.added);
         let Universe { world, random, .. } = &mut self.universe;
-        world.input.produce(&world.broker, random, keys, records);
-        if added {
+        world.produce(random, keys, records);
+        if added && world.many.is_none() {
             let records = usize::try_from(random.below(6)).unwrap();
             world.input.produce_added(&world.broker, random, records);
         }

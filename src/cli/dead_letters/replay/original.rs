@@ -12,6 +12,8 @@ use crate::cli::verify::Failure;
 use crate::cli::verify::reading::{self, DEADLINE, failed};
 use crate::kafka::Placed;
 use crate::model::{Coordinates, Record};
+use crate::operator::letter::EVENT;
+use bytes::Bytes;
 
 /// The record to send; or why the letter cannot be replayed.
 pub(super) fn of(topic: &Topic, letter: &Letter) -> Result<Result<Placed, String>, Failure> {
@@ -25,15 +27,21 @@ pub(super) fn of(topic: &Topic, letter: &Letter) -> Result<Result<Placed, String
     if source.at.partition >= *count {
         return Ok(Err(format!("topic \"{name}\" has no partition {}", source.at.partition)));
     }
-    if source.index > 0 {
-        return Ok(Err("it is one of several events of a record, which can only be sent whole".to_owned()));
-    }
     let record = match letter.cut {
         None => Ok(letter.record.clone()),
         Some(cut) => at_source(topic, letter, cut, source)?,
     };
+    let event = letter.event.or_else(|| Some(source.index).filter(|index| *index > 0));
     let placed = |record| Placed { topic: name.clone(), partition: source.at.partition, record };
-    Ok(record.map(placed))
+    Ok(record.map(|record| placed(with_event(record, event, &topic.job))))
+}
+
+/// The job is to handle this event of the record alone: its other events had an outcome of their own.
+fn with_event(mut record: Record, event: Option<u32>, job: &str) -> Record {
+    if let Some(index) = event {
+        record.headers.push((EVENT.to_owned(), Some(Bytes::from(format!("{job}/{index}")))));
+    }
+    record
 }
 
 /// The whole record, from where it lies.

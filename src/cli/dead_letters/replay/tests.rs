@@ -45,7 +45,7 @@ fn topic(broker: &Arc<Broker>, link: &Arc<Link>, faults: LogFaults) -> Result<To
         client: BTreeMap::new(),
         group_id: "group".to_owned(),
         topics,
-        output_topic: None,
+        output_topics: Vec::new(),
         dead_letter_topic: Some(DEAD.to_owned()),
         progress_topic: progress_topic_name(JOB),
         job: JOB.to_owned(),
@@ -214,7 +214,7 @@ fn a_cut_letters_record_is_taken_from_its_topic_if_it_is_still_that_record() {
 #[test]
 fn what_cannot_go_back_is_named_and_takes_nobodys_place() {
     let broker = broker();
-    for source in ["gone/0/1", "in/7/1", "in/0/1/3", "nonsense"] {
+    for source in ["gone/0/1", "in/7/1", "in/9/1/3", "nonsense"] {
         letter(&broker, 0, source, JOB, record(source), &[]);
     }
     letter(&broker, 1, "other/1/5", JOB, record("other/1/5"), &[]);
@@ -225,9 +225,34 @@ fn what_cannot_go_back_is_named_and_takes_nobodys_place() {
     let json: serde_json::Value = serde_json::from_str(&outcome.as_json(&honest(&broker), true)).unwrap();
     assert_eq!(json["refused"]["count"], 4);
     let why = |n: usize| json["refused"]["first"][n]["why"].as_str().unwrap().to_owned();
-    assert!(why(0).contains("several events") && why(1).contains("no partition 7"), "{json}");
+    assert!(why(0).contains("no partition 7") && why(1).contains("no partition 9"), "{json}");
     assert!(why(2).contains("does not read the topic"), "{json}");
     assert_each_once(&broker, &["other/1/5".to_owned()]);
+}
+
+#[test]
+fn a_letter_of_one_of_several_events_goes_back_with_the_index_of_that_event() {
+    let broker = broker();
+    // In the wrong order; one whose index nobody wrote down but its source.
+    let letters: [(&str, &[(&str, &str)]); 4] = [
+        ("in/0/5/12", &[]),
+        ("in/0/5/3", &[("tidegate-event", "3")]),
+        ("in/0/5", &[("tidegate-event", "0")]),
+        ("in/0/6", &[]),
+    ];
+    for (source, more) in letters {
+        letter(&broker, 0, source, JOB, record("in/0/5"), more);
+    }
+    assert_eq!(all(&honest(&broker)).unwrap().sent, 4);
+    let records = sent(&broker).remove(&("in".to_owned(), 0)).unwrap();
+    let event = |record: &Record| {
+        let (_, value) = record.headers.iter().find(|(name, _)| name == "tidegate-event")?;
+        Some(String::from_utf8(value.as_ref()?.to_vec()).unwrap())
+    };
+    let events: Vec<Option<String>> = records.iter().map(event).collect();
+    let named = |index: u32| Some(format!("{JOB}/{index}"));
+    assert_eq!(events, [named(0), named(3), named(12), None]);
+    assert_eq!(records[3], record("in/0/5"), "a letter about a whole record is its record");
 }
 
 #[test]

@@ -45,13 +45,13 @@ fn found() -> Found {
         key: None,
         fault: Fault::Lost { unreadable: Some("no_value") },
     });
-    let places = vec![place(Destination::Output, 40), place(Destination::DeadLetter, 5)];
+    let places = vec![place(Destination::Output(0), 40), place(Destination::DeadLetter, 5)];
     let fault = Fault::Doubled { copies: 5, places };
     found.doubled.add(|| Finding { source: source(9), key: key(b"\xFF\x01"), fault });
-    let (place, before) = (place(Destination::Output, 51), place(Destination::Output, 47));
+    let (place, before) = (place(Destination::Output(0), 51), place(Destination::Output(0), 47));
     let fault = Fault::OutOfOrder { place, later: source(12), before };
     found.out_of_order.add(|| Finding { source: source(10), key: key(b"K2"), fault });
-    found.counts.records = 13;
+    (found.counts.records, found.counts.events) = (13, 13);
     found.counts.beyond = 2;
     found.ranges.push(Range {
         at,
