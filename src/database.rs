@@ -21,8 +21,11 @@ pub use parked::{
     ParkedWish,
 };
 
+mod ranges;
+pub use ranges::{Column, ColumnEngine, range_notes};
+
 mod schema;
-pub use schema::{Column, Table};
+pub use schema::{Column as TableColumn, Table};
 
 mod steps;
 
@@ -195,6 +198,9 @@ pub trait Session: Parked {
     /// Prepares every statement of the job against the live schema. One finding per statement that the server
     /// refuses, and per referenced column that a look-up does not give.
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>>;
+
+    /// The columns of a table as the database declares them; none: there is no such table.
+    fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>>;
 
     /// The tables of the schema but the ledger's own, with their columns.
     fn tables(&mut self) -> Pending<'_, Vec<Table>>;

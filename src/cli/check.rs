@@ -8,7 +8,9 @@ use super::args::CheckArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load, sample};
-use crate::database::{DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade};
+use crate::database::{
+    DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade, range_notes,
+};
 use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
@@ -181,6 +183,10 @@ async fn database(job: &Worlds, report: &mut Report) {
                 report.wrong(format!("database: {}", finding.message), code_of(finding.class));
             }
         }
+        Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
+    }
+    match range_notes(&job.spec, &mut *session).await {
+        Ok(notes) => report.notes.extend(notes.into_iter().map(|note| format!("database: {note}\n"))),
         Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
     }
     ledger(&job.spec, &mut *session, report).await;

@@ -10,7 +10,7 @@ use super::log::SLOW;
 use super::memory_database::failed;
 use super::{DatabaseFaults, Link};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Parked,
+    Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Parked,
     ParkedAt, ParkedDone, ParkedKey, ParkedLeft, ParkedMark, ParkedRow, ParkedWish, Pending, PositionRow,
     Reset, ResetRow, Row, Session, Table, TopicRow,
 };
@@ -251,6 +251,10 @@ impl Session for FaultySession {
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
         through!(self, "checking statements", true, inner => inner.check_statements())
+    }
+
+    fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
+        through!(self, "reading columns", true, inner => inner.columns(schema, table))
     }
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {

@@ -10,7 +10,7 @@
 use super::draft::FieldDraft;
 use super::guess::Guess;
 use super::tables::{ColumnPlan, TablePlan};
-use crate::database::{Column, Table};
+use crate::database::{Table, TableColumn as Column};
 use std::collections::HashSet;
 
 /// A table that so few fields fit is another one.

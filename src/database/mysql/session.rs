@@ -12,11 +12,12 @@ use super::value::{Kind, bind, read};
 use super::{Server, store};
 use crate::database::error::transaction_lost;
 use crate::database::ledger::{self, Dialect, Engine, Point};
+use crate::database::ranges::columns;
 use crate::database::schema::{self, Table};
 use crate::database::steps::{Steps, column_faults};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
-    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
+    Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
+    Pending, PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::job::Step;
 use crate::model::KeyGroup;
@@ -211,6 +212,10 @@ impl Session for MySqlSession {
             }
             Ok(findings)
         })
+    }
+
+    fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
+        Box::pin(columns(self, schema, table))
     }
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {

@@ -10,11 +10,12 @@ use super::error::classify;
 use super::statements;
 use crate::database::error::transaction_lost;
 use crate::database::ledger::{self, Dialect, Engine, Point};
+use crate::database::ranges::columns;
 use crate::database::schema::{self, Table};
 use crate::database::steps::Steps;
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
-    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
+    Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
+    Pending, PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
 use crate::model::KeyGroup;
 use rusqlite::Connection;
@@ -242,6 +243,10 @@ impl Session for SqliteSession {
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
         let steps = Arc::clone(&self.steps);
         Box::pin(self.blocking(move |inner| statements::check(&inner.connection, &steps)))
+    }
+
+    fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
+        Box::pin(columns(self, schema, table))
     }
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {
