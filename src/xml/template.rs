@@ -262,7 +262,11 @@ fn write_value(out: &mut Output<'_>, _: &mut State<'_, '_>, value: &minijinja::V
         (None, Some(text)) => text,
         (None, None) if value.as_object().is_some() => return Err(refuse(NOT_WRITTEN)),
         (None, None) if value.kind() == ValueKind::Bool => {
-            if value.is_true() { "true" } else { "false" }
+            if value.is_true() {
+                "true"
+            } else {
+                "false"
+            }
         }
         (None, None) => {
             number = value.to_string();

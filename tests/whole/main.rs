@@ -26,6 +26,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 // What there is: servers, input, a job and its instances.
 mod input;
 mod instance;
+#[path = "../shipped/jobs.rs"]
+mod shipped;
 mod many;
 mod sqlite;
 mod world;
@@ -44,6 +46,7 @@ mod audit;
 mod exchange;
 mod flood;
 mod guard;
+mod jobs;
 mod liars;
 mod panics;
 mod parked;

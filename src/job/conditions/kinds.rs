@@ -5,7 +5,7 @@
 //! Not here:  a look-up's column and a header have no type here: what they hold is seen when they are compared
 
 use super::super::references::Names;
-use super::super::{DurationUnit, FieldType, Operand};
+use super::super::{DurationUnit, FieldType, Operand, read_literal};
 
 /// Kinds that compare among themselves.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,14 +39,16 @@ impl Kind {
 /// Message and hint, where two sides can never be equal.
 pub(super) fn comparable(left: &Operand, right: &Operand, names: &Names) -> Result<(), (String, String)> {
     let (Some(one), Some(other)) = (kind(left, names), kind(right, names)) else { return Ok(()) };
-    let literal_of_time = |value: Kind, literal: &Operand| {
-        matches!(value, Kind::Date | Kind::Time | Kind::Timestamp) && matches!(literal, Operand::Text(_))
-    };
     if one == Kind::Never || other == Kind::Never {
         let hint = "ask for `is null`, or compare a field of another type".to_owned();
         return Err((format!("{} cannot be compared", Kind::Never.words()), hint));
     }
-    if one == other || literal_of_time(one, right) || literal_of_time(other, left) {
+    for (value, of, literal) in [(one, left, right), (other, right, left)] {
+        if let Some(answer) = with_literal(value, of, literal, names) {
+            return answer;
+        }
+    }
+    if one == other || matches!((one, other), (Kind::Bytes, Kind::Text) | (Kind::Text, Kind::Bytes)) {
         return Ok(());
     }
     let message = format!("{} is compared with {}", one.words(), other.words());
@@ -58,6 +60,27 @@ pub(super) fn comparable(left: &Operand, right: &Operand, names: &Names) -> Resu
         _ => "both sides must be of one kind",
     };
     Err((message, hint.to_owned()))
+}
+
+/// What literals of another kind may say; none: it is no such literal.
+fn with_literal(
+    value: Kind,
+    of: &Operand,
+    literal: &Operand,
+    names: &Names,
+) -> Option<Result<(), (String, String)>> {
+    match (value, literal) {
+        // How databases keep it.
+        (Kind::Bool, Operand::Number(number)) if number == "1" || number == "0" => Some(Ok(())),
+        (Kind::Date | Kind::Time | Kind::Timestamp, Operand::Text(text)) => {
+            let Operand::Value(of) = of else { return None };
+            let of_type = names.type_of(of)?;
+            let hint = "such as '2024-02-29', '13:45:00' or '2024-02-29T13:45:00Z'";
+            let read = read_literal(&of_type, text);
+            Some(read.map(drop).map_err(|refusal| (format!("the text {refusal}"), hint.to_owned())))
+        }
+        _ => None,
+    }
 }
 
 /// None: not known.
