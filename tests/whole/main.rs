@@ -14,6 +14,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::as_conversions,
     reason = "a test fails by panicking, and its numbers are small"
 )]
