@@ -1,10 +1,13 @@
-//! Load: a job file from disk, with its variables and its password file.
+//! Load: a job file from disk, with its variables, its password file and its templates.
 //!
 //! In:        a path     Out: a checked job
 //! Fails:     with everything that is wrong, one entry a line
 //! Not here:  what is right or wrong (job)
 
+mod templates;
+
 use crate::job::{Checked, check};
+use crate::xml::Template;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -19,8 +22,11 @@ pub(super) fn load_with_hash(path: &Path) -> Result<(Checked, String), String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{label}: cannot be read: {error}"))?;
     let mut checked =
         check(&label, &text, &|name| std::env::var(name).ok()).map_err(|errors| errors.to_string())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    templates::fill(&mut checked.spec, folder)
+        .map_err(|why| why.lines().map(|line| format!("{label}: {line}")).collect::<Vec<_>>().join("\n"))?;
     if let Some(file) = checked.spec.password_file().map(str::to_owned) {
-        let file = path.parent().map_or_else(|| Path::new(&file).to_owned(), |folder| folder.join(&file));
+        let file = folder.join(&file);
         let shown = file.display();
         let password = std::fs::read_to_string(&file)
             .map_err(|error| format!("{label}: database.password_file: {shown} cannot be read: {error}"))?;
@@ -29,5 +35,34 @@ pub(super) fn load_with_hash(path: &Path) -> Result<(Checked, String), String> {
             .fill_password(&password)
             .map_err(|error| format!("{label}: database.password_file: {shown}: {error}"))?;
     }
+    templates(path, &mut checked)?;
     Ok((checked, hex::encode(Sha256::digest(&text))))
+}
+
+/// Reads and compiles the templates; everything that is wrong with them.
+fn templates(path: &Path, checked: &mut Checked) -> Result<(), String> {
+    let label = checked.label.clone();
+    let mut wrong = Vec::new();
+    for (output, file) in checked.spec.template_files() {
+        let file = path.parent().map_or_else(|| Path::new(&file).to_owned(), |folder| folder.join(&file));
+        let shown = file.display().to_string();
+        let source = match std::fs::read_to_string(&file) {
+            Ok(source) => source,
+            Err(error) => {
+                wrong.push(format!("{label}: output.template_file: {shown} cannot be read: {error}"));
+                continue;
+            }
+        };
+        match Template::compile(&shown, &source) {
+            Err(error) => wrong.push(format!("{label}: output.template_file: {error}")),
+            Ok(template) => {
+                if let Err(names) = checked.spec.fill_template(output, &source, &template.names()) {
+                    wrong.extend(
+                        names.iter().map(|name| format!("{label}: output.template_file: {shown}: {name}")),
+                    );
+                }
+            }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }

@@ -99,5 +99,6 @@ on_both! {
     statements::values_come_back_exactly,
     statements::a_refused_row_is_named_without_its_value,
     statements::check_finds_what_does_not_fit,
+    statements::columns_are_as_they_were_declared,
     statements::probe_answers,
 }

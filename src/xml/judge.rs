@@ -243,6 +243,11 @@ impl<'a> Judge<'a> {
         if source && instance.flags.expanded {
             return Err(at("stands in an entity of the document type, so it has no source here"));
         }
+        if source && self.world.found.is_foreign(instance) {
+            return Err(at(
+                "has what only the document type gives, so its source means something else alone",
+            ));
+        }
         let range = TextRange { start: instance.start, end: instance.end, arena: false };
         Ok(Presence::Text(match source {
             true => self.world.found.text(self.world.document, range),
@@ -301,9 +306,7 @@ impl<'a> Judge<'a> {
         );
         declare.retain(|(prefix, uri)| !uri.is_empty() && !own.contains(&prefix.as_str()));
         declare.reverse();
-        let foreign = found.foreign.partition_point(|at| *at < instance.start);
-        let inside = found.foreign.get(foreign).is_some_and(|at| *at < instance.end);
-        let depends = inside || instance.flags.expanded;
+        let depends = found.is_foreign(instance) || instance.flags.expanded;
         Ok(ElementSpan { start: instance.start, end: instance.end, declare, depends })
     }
 }

@@ -286,7 +286,7 @@ mod tests {
     fn places_that_are_none() {
         let shift_jis = document("Shift_JIS", "<a>日</a>").2;
         let start = shift_jis.len() - 6;
-        for (document, ranges) in [
+        for (document, places) in [
             (&"<a>ä</a>".as_bytes()[..], vec![4..4]),
             (b"<a/>", vec![5..5]),
             (b"<a>xy</a>", vec![3..5, 4..5]),
@@ -294,7 +294,7 @@ mod tests {
             (&shift_jis, vec![start + 1..start + 1]),
             (&shift_jis, vec![900..900]),
         ] {
-            let edits: Vec<TextEdit> = ranges.into_iter().map(|range| edit(range, "n")).collect();
+            let edits: Vec<TextEdit> = places.into_iter().map(|range| edit(range, "n")).collect();
             let error = apply(document, &edits).unwrap_err();
             assert!(matches!(error, ApplyError::Mismatch { .. }), "{edits:?}");
         }

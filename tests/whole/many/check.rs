@@ -31,7 +31,8 @@ pub fn check(world: &World, input: &ManyInput) -> Vec<String> {
 
     tables(world, &handled, &mut wrong);
     let of_main = handled.iter().filter(|sent| sent.what != What::Unreadable);
-    topic(world, OUTPUT, of_main.map(|sent| main(sent)).collect(), &mut wrong);
+    let papers = handled.iter().filter_map(|sent| paper(sent));
+    topic(world, OUTPUT, of_main.map(|sent| main(sent)).chain(papers).collect(), &mut wrong);
     for name in EXTRA {
         topic(world, name, handled.iter().filter_map(|sent| extra(sent, name)).collect(), &mut wrong);
     }
@@ -164,6 +165,21 @@ fn extra(sent: &Sent, topic: &str) -> Option<Shape> {
     let output = Some("extra".to_owned());
     let document = Some(event.document.clone());
     (event.to == Some(topic)).then(|| (sent.source.clone(), output, event.key.clone(), document))
+}
+
+fn paper(sent: &Sent) -> Option<Shape> {
+    let What::Document(event) = &sent.what else { return None };
+    event.to?;
+    let part = |w: &i64| format!("<p>{w}</p>");
+    let line = |(index, (v, parts)): (usize, &(String, Vec<i64>))| {
+        format!(r#"<l i="{}" v="{v}">{}</l>"#, index + 1, parts.iter().map(part).collect::<String>())
+    };
+    let lines: String = event.lines.iter().enumerate().map(line).collect();
+    let from = sent.source.split('/').next().unwrap_or_default();
+    let name = name_of(event).unwrap_or_default();
+    let Event { key, number, .. } = event;
+    let value = format!(r#"<paper key="{key}" n="{number}" from="{from}" trace="t">{lines}{name}</paper>"#);
+    Some((sent.source.clone(), Some("paper".to_owned()), key.clone(), Some(value)))
 }
 
 fn topic(world: &World, name: &str, wanted: Vec<Shape>, wrong: &mut Vec<String>) {

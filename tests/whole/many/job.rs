@@ -3,8 +3,8 @@
 use super::super::world::{DEAD, KEY_GROUPS, OUTPUT};
 use tidegate::job::{
     self, Comparison, Condition, Document, Field, FieldRules, FieldSource, FieldType, JobSpec, List, Meta,
-    Name, NoMatch, On, Operand, OutputSpec, PathStep, RejectRule, Statement, Step, StoreStep, TombstoneRule,
-    TopicChoice, ValueRef,
+    Name, NoMatch, On, Operand, OutputSpec, PathStep, RejectRule, Statement, Step, StoreStep, Template,
+    TombstoneRule, TopicChoice, ValueRef,
 };
 use tidegate::model::Value;
 use tidegate::testing::MemoryStep;
@@ -105,6 +105,9 @@ fn stones() -> Step {
     Step::Store(StoreStep { on: On::Tombstone, ..store(vec![ValueRef::Meta(Meta::Key), STONE]) })
 }
 
+/// Looks at everything that a template may: fields, rows inside rows, a look-up, the record.
+const PAPER: &str = r#"<paper key="{{ key }}" n="{{ number }}" from="{{ _topic }}" trace="{{ _header.trace }}">{% for line in lines %}<l i="{{ line._index }}" v="{{ line.v }}">{% for part in line.parts %}<p>{{ part.w }}</p>{% endfor %}</l>{% endfor %}{{ who.name }}</paper>"#;
+
 fn outputs(of_file: &[OutputSpec]) -> Vec<OutputSpec> {
     let main = of_file.first().cloned().expect("the file has an output");
     let nothing = OutputSpec { edits: Vec::new(), ..main.clone() };
@@ -116,8 +119,14 @@ fn outputs(of_file: &[OutputSpec]) -> Vec<OutputSpec> {
         document: Document::Input,
         ..nothing.clone()
     };
+    let paper = OutputSpec {
+        name: Some("paper".to_owned()),
+        when: Some(is_yes()),
+        document: Document::Template(Template { file: "paper".to_owned(), source: PAPER.to_owned() }),
+        ..nothing.clone()
+    };
     let gone = OutputSpec { on: On::Tombstone, document: Document::Nothing, ..nothing };
-    vec![main, extra, gone]
+    vec![main, extra, gone, paper]
 }
 
 /// A schema that refuses the line `bad`, where `refuses`, until it is mended.
