@@ -21,6 +21,12 @@ pub use parked::{
     ParkedWish,
 };
 
+mod ranges;
+pub use ranges::{Column, ColumnEngine, range_notes};
+
+mod schema;
+pub use schema::{Column as TableColumn, Table};
+
 mod steps;
 
 mod mysql;
@@ -106,6 +112,9 @@ pub trait Session: Parked {
     /// Begins a transaction.
     fn begin(&mut self) -> Pending<'_, ()>;
 
+    /// Begins a transaction that can only read, and waits for nobody who writes. Ends by [`Session::rollback`].
+    fn begin_reading(&mut self) -> Pending<'_, ()>;
+
     /// Runs look-up `step` (index into the job's steps) once per row of parameters; one answer per row, in order:
     /// the referenced columns, or `None` where no row was found. More than one row found is a reject-class error.
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>>;
@@ -189,6 +198,12 @@ pub trait Session: Parked {
     /// Prepares every statement of the job against the live schema. One finding per statement that the server
     /// refuses, and per referenced column that a look-up does not give.
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>>;
+
+    /// The columns of a table as the database declares them; none: there is no such table.
+    fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>>;
+
+    /// The tables of the schema but the ledger's own, with their columns.
+    fn tables(&mut self) -> Pending<'_, Vec<Table>>;
 }
 
 /// What one key group's batch writes to the ledger.

@@ -9,8 +9,8 @@ use super::memory_database::{LOCK_WAIT, Lock, MemoryDatabase, MemoryStep, State,
 use super::tables::Writes;
 use super::{Lie, StoredRow};
 use crate::database::{
-    Advance, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Pending,
-    PositionRow, Reset, ResetRow, Row, Session, TopicRow,
+    Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
+    Pending, PositionRow, Reset, ResetRow, Row, Session, Table, TopicRow,
 };
 use crate::model::{KeyGroup, NextOffset};
 use std::sync::{Arc, MutexGuard};
@@ -205,6 +205,10 @@ impl Session for MemorySession {
         })
     }
 
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        self.begin()
+    }
+
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
         Box::pin(async move { self.find(step, rows) })
     }
@@ -353,6 +357,14 @@ impl Session for MemorySession {
     }
 
     fn check_statements(&mut self) -> Pending<'_, Vec<Finding>> {
+        Box::pin(async move { self.state().map(|_| Vec::new()) })
+    }
+
+    fn columns<'a>(&'a mut self, _: Option<&'a str>, _: &'a str) -> Pending<'a, Vec<Column>> {
+        Box::pin(async move { self.state().map(|_| Vec::new()) })
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
         Box::pin(async move { self.state().map(|_| Vec::new()) })
     }
 }

@@ -141,14 +141,17 @@ impl Template {
         names
     }
 
-    /// Writes the document of one event, from the names of its values.
+    /// Writes the document of one event, from the names of its values. Where a field and a look-up have one name, it is
+    /// the look-up's.
     ///
     /// # Errors
     /// [`TemplateError::Render`] and [`TemplateError::Document`]
     pub fn render(&self, event: &[(String, Shown)]) -> Result<String, TemplateError> {
         let template = self.environment.get_template(&self.name).map_err(|error| self.told(&error))?;
         let mut written = Bounded { bytes: Vec::new(), bytes_max: self.output_bytes_max };
-        let names = minijinja::Value::from_object(Named(named(event)));
+        let (tables, others): (Vec<_>, Vec<_>) =
+            event.iter().partition(|(_, shown)| matches!(shown, Shown::Table(_)));
+        let names = minijinja::Value::from_object(Named(named(tables.into_iter().chain(others))));
         template.render_captured_to(names, &mut written).map_err(|error| self.told(&error))?;
         let text = String::from_utf8(written.bytes).map_err(|_| self.failed(None, "writes no text"))?;
         well_formed(&text)
@@ -198,9 +201,9 @@ pub fn well_formed(text: &str) -> Result<(), Reason> {
         in_flight_bytes: 0,
         document_bytes: marked.len(),
         document_depth: DEPTH_MAX,
-        events_per_record: 1,
         peer_silence_s: 0,
         parked_keys: 0,
+        events_per_record: 1,
     };
     let internal =
         |error: super::XmlSetupError| Reason { code: ReasonCode::Limit, detail: error.to_string() };
@@ -325,8 +328,8 @@ impl Object for Named {
     }
 }
 
-fn named(event: &[(String, Shown)]) -> Vec<(String, minijinja::Value)> {
-    event.iter().map(|(name, shown)| (name.clone(), of(shown))).collect()
+fn named<'s>(event: impl IntoIterator<Item = &'s (String, Shown)>) -> Vec<(String, minijinja::Value)> {
+    event.into_iter().map(|(name, shown)| (name.clone(), of(shown))).collect()
 }
 
 fn of(shown: &Shown) -> minijinja::Value {

@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, decimal, error, lookup, store, text};
 use crate::database::ErrorClass;
-use crate::model::{Date, Timestamp, Value, Zone};
+use crate::model::{Date, Time, Timestamp, Value, Zone};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -72,15 +72,17 @@ pub(super) async fn two_rows_are_a_reject(fixture: Arc<Fixture>) {
 pub(super) async fn values_come_back_exactly(fixture: Arc<Fixture>) {
     let table = fixture.pick(
         "CREATE TABLE v (id INT PRIMARY KEY, d DECIMAL(38,10), s VARCHAR(20) CHARACTER SET utf8mb4, n BIGINT, \
-         b BOOL, day DATE, at DATETIME(6), raw VARBINARY(20), f DOUBLE) DEFAULT CHARSET=latin1",
-        "CREATE TABLE v (id INTEGER PRIMARY KEY, d TEXT, s TEXT, n INTEGER, b INTEGER, day TEXT, at TEXT, raw BLOB, f REAL)",
+         b BOOL, day DATE, at DATETIME(6), raw VARBINARY(20), f DOUBLE, t TIME(6), j JSON) DEFAULT CHARSET=latin1",
+        "CREATE TABLE v (id INTEGER PRIMARY KEY, d TEXT, s TEXT, n INTEGER, b INTEGER, day TEXT, at TEXT, raw BLOB, f REAL, t TEXT, j TEXT)",
     );
     fixture.sql(table).await;
     let steps = vec![
-        store("INSERT INTO v (id, d, s, n, b, day, at, raw, f) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"),
+        store(
+            "INSERT INTO v (id, d, s, n, b, day, at, raw, f, t, j) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        ),
         lookup(
-            "SELECT d, s, n, b, day, at, raw, f FROM v WHERE id = ?",
-            &["d", "s", "n", "b", "day", "at", "raw", "f"],
+            "SELECT d, s, n, b, day, at, raw, f, t, j FROM v WHERE id = ?",
+            &["d", "s", "n", "b", "day", "at", "raw", "f", "t", "j"],
         ),
     ];
     let date = Date { year: 2024, month: 2, day: 29 };
@@ -94,14 +96,18 @@ pub(super) async fn values_come_back_exactly(fixture: Arc<Fixture>) {
         Value::Timestamp(at),
         Value::Bytes(Bytes::from_static(&[0, 0xff, b'\'', b'\\'])),
         Value::Float(0.1),
+        Value::Time(Time { hour: 23, minute: 59, second: 58, micros: 120 }),
+        text("[\"a\",{\"b\":1}]"),
     ];
     let negative = {
         let mut row = full.clone();
         row[0] = decimal("-0.0000000001");
         row[2] = Value::Int(i64::MAX);
+        row[7] = Value::Float(-f64::MAX);
+        row[8] = Value::Time(Time { hour: 0, minute: 0, second: 0, micros: 0 });
         row
     };
-    let nulls = vec![Value::Null; 8];
+    let nulls = vec![Value::Null; 10];
     let rows = [&nulls, &full, &negative, &nulls];
     let numbered = rows.iter().zip(1..).map(|(row, id)| [vec![Value::Int(id)], (*row).clone()].concat());
     let numbered: Vec<_> = numbered.collect();
@@ -119,6 +125,7 @@ pub(super) async fn values_come_back_exactly(fixture: Arc<Fixture>) {
                 Value::Decimal(number) if !fixture.is_mariadb() => text(number.as_str()),
                 Value::Date(date) if !fixture.is_mariadb() => text(&date.to_string()),
                 Value::Timestamp(at) if !fixture.is_mariadb() => text(&at.to_string()),
+                Value::Time(at) if !fixture.is_mariadb() => text(&at.to_string()),
                 other => other.clone(),
             })
             .collect();
@@ -182,6 +189,17 @@ pub(super) async fn check_finds_what_does_not_fit(fixture: Arc<Fixture>) {
     assert!(findings[0].message.contains("step 2 (store)") && findings[0].message.contains("nowhere"));
     assert!(findings[1].message.contains("no column `tier`; it gives `name`"), "{}", findings[1].message);
     assert!(findings[2].message.contains("nome"));
+}
+
+pub(super) async fn columns_are_as_they_were_declared(fixture: Arc<Fixture>) {
+    fixture.sql("CREATE TABLE Mixed (id INT PRIMARY KEY, d DECIMAL(10,2), s VARCHAR(20))").await;
+    let mut session = fixture.session(Vec::new()).await;
+    let columns = session.columns(None, "Mixed").await.unwrap();
+    let found: Vec<(&str, String)> =
+        columns.iter().map(|column| (column.name.as_str(), column.declared.to_ascii_lowercase())).collect();
+    let id = if fixture.is_mariadb() { "int(11)" } else { "int" };
+    assert_eq!(found, [("id", id.into()), ("d", "decimal(10,2)".into()), ("s", "varchar(20)".into())]);
+    assert_eq!(session.columns(None, "nowhere").await.unwrap(), []);
 }
 
 pub(super) async fn probe_answers(fixture: Arc<Fixture>) {

@@ -18,7 +18,7 @@ fn folders() -> Vec<PathBuf> {
 fn shipped(folder: &Path) -> Checked {
     let text = std::fs::read_to_string(folder.join("job.toml")).unwrap();
     let label = folder.file_name().unwrap().to_string_lossy();
-    assert_eq!(schema::Judge::new().refuses(&schema::value_of(&text)), None, "{label}");
+    assert_eq!(schema::judge().refuses(&schema::value_of(&text)), None, "{label}");
     check(&label, &text, &|_| None).unwrap_or_else(|errors| panic!("{errors}"))
 }
 

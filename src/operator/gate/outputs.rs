@@ -63,6 +63,8 @@ pub(super) struct Sent {
     pub(super) wanted: u32,
     /// Those records.
     pub(super) records: Vec<Outgoing>,
+    /// Of each of them, which of the job's outputs it is.
+    pub(super) of: Vec<usize>,
 }
 
 /// An output that cannot be made.
@@ -116,6 +118,7 @@ impl OutputSetup {
                 sent.wanted += 1;
                 let made = self.record(&scope, (number, output), first_mark);
                 sent.records.push(made.map_err(|why| self.cannot(looked.event.at, number, why))?);
+                sent.of.push(number);
             }
             first_mark += output.edits.len();
         }

@@ -112,6 +112,12 @@ fn null_is_none_and_nothing_is_written_for_it() {
 }
 
 #[test]
+fn a_name_that_is_a_fields_and_a_lookups_is_the_lookups() {
+    let event = names([("c", text("17")), ("c", Shown::Table(names([("name", text("n"))])))]);
+    assert_eq!(render("<a>{{ c.name }}</a>", &event).as_deref(), Ok("<a>n</a>"));
+}
+
+#[test]
 fn a_name_that_gives_nothing_is_an_error_with_its_line() {
     let event = names([("v", text("secret")), ("c", Shown::Table(names([("name", text("secret"))])))]);
     for source in [

@@ -3,7 +3,7 @@
 use super::session;
 use crate::database::Session;
 use crate::database::conformance::fixture::{Fixture, decimal, lookup, text};
-use crate::model::{Date, Timestamp, Value, Zone};
+use crate::model::{Date, Time, Timestamp, Value, Zone};
 use bytes::Bytes;
 use std::sync::Arc;
 
@@ -38,6 +38,13 @@ fn numbers_and_dates() -> Vec<TypeCase> {
         ),
         ("da", "DATE", "'1000-01-01'", Value::Date(day(1000, 1, 1))),
         ("t", "TIME(2)", "'-101:02:03.5'", text("-101:02:03.5")),
+        (
+            "td",
+            "TIME(6)",
+            "'23:59:58.00012'",
+            Value::Time(Time { hour: 23, minute: 59, second: 58, micros: 120 }),
+        ),
+        ("tl", "TIME", "'24:00:00'", text("24:00:00")),
         ("y", "YEAR", "2155", Value::Int(2155)),
     ]
 }
