@@ -34,7 +34,7 @@ pub(super) fn fit(
     let found = matches(plan, fields, best);
     let own_name = plain(&plan.name) == plain(&best.name);
     let enough = found.len() >= FITTING_MIN && found.len() * 100 >= best.columns.len() * FITTING_PERCENT;
-    if !enough && !(own_name && !found.is_empty()) {
+    if !enough && (!own_name || found.is_empty()) {
         return;
     }
     taken.insert(best.name.clone());

@@ -1,7 +1,7 @@
 //! The user's own tables, read; and a transaction that only reads.
 
 use super::fixture::{Fixture, error, lookup, store, text};
-use crate::database::{Column, Table};
+use crate::database::{Table, TableColumn as Column};
 use crate::model::Value;
 use std::sync::Arc;
 
