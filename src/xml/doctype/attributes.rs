@@ -27,6 +27,8 @@ pub(in crate::xml) struct Declared {
     tokens: HashMap<String, bool>,
     /// The attributes that have a default.
     pub(in crate::xml) defaults: Vec<Attribute>,
+    /// What their names and values have in all.
+    pub(in crate::xml) default_bytes: usize,
 }
 
 impl Declared {
@@ -110,6 +112,7 @@ impl Attributes {
                 None => QName { prefix: start..start, local: start..middle },
             };
             let value = middle..self.text.len();
+            declared.default_bytes = declared.default_bytes.saturating_add(value.end.saturating_sub(start));
             declared.defaults.push(Attribute { name, value, origin: Origin::Default, read: None });
         }
         Ok(())
