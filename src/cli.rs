@@ -14,11 +14,13 @@ mod incident;
 mod last_words;
 mod load;
 mod logging;
+mod new;
 mod offsets;
 mod out;
 mod parked;
 mod progress;
 mod run;
+mod sample;
 mod signals;
 mod trouble;
 mod verify;
@@ -41,6 +43,8 @@ pub mod exit {
     pub const OK: u8 = 0;
     /// Wrong usage.
     pub const USAGE: u8 = 64;
+    /// A sample that a job would reject.
+    pub const REJECT: u8 = 65;
     /// An internal fault.
     pub const INTERNAL: u8 = 70;
     /// A peer process was lost.
@@ -108,6 +112,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>, process: &Proces
     match arguments.verb {
         Verb::Run(args) => run::run(&args, arguments.log_format, process),
         Verb::Check(args) => check::check(&args),
+        Verb::New(args) => new::new(&args),
         Verb::Demo(args) => demo::demo(&args, process),
         Verb::Explain(args) => explain::explain(&args),
         Verb::Offsets(args) => offsets::offsets(&args),

@@ -24,6 +24,9 @@ pub use parked::{
 mod ranges;
 pub use ranges::{Column, ColumnEngine, range_notes};
 
+mod schema;
+pub use schema::{Column as TableColumn, Table};
+
 mod steps;
 
 mod mysql;
@@ -108,6 +111,9 @@ pub trait Database: Send + Sync {
 pub trait Session: Parked {
     /// Begins a transaction.
     fn begin(&mut self) -> Pending<'_, ()>;
+
+    /// Begins a transaction that can only read, and waits for nobody who writes. Ends by [`Session::rollback`].
+    fn begin_reading(&mut self) -> Pending<'_, ()>;
 
     /// Runs look-up `step` (index into the job's steps) once per row of parameters; one answer per row, in order:
     /// the referenced columns, or `None` where no row was found. More than one row found is a reject-class error.
@@ -195,6 +201,9 @@ pub trait Session: Parked {
 
     /// The columns of a table as the database declares them; none: there is no such table.
     fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>>;
+
+    /// The tables of the schema but the ledger's own, with their columns.
+    fn tables(&mut self) -> Pending<'_, Vec<Table>>;
 }
 
 /// What one key group's batch writes to the ledger.

@@ -34,11 +34,11 @@ pub mod planted;
 /// Shared: what became of records, for the audit.
 pub mod account;
 
-/// Shared: what stands on a dead letter, and how it is made to fit.
-pub mod letter;
-
 /// Shared: whether a condition of the job holds.
 pub mod condition;
+
+/// Shared: what stands on a dead letter, and how it is made to fit.
+pub mod letter;
 
 /// Shared: where tasks and what blocks run.
 pub mod host;

@@ -6,8 +6,9 @@
 //! Fails:     a document that cannot be read gives a [`crate::model::Reason`] and never stops anything else
 //! Not here:  Kafka keys, databases, which value goes where
 //!
-//! Read are XML 1.0 documents in UTF-8 (or ASCII), checked to be well-formed with namespaces. A DOCTYPE is refused,
-//! whatever it holds: no entity is expanded and nothing is fetched, ever.
+//! Read are XML 1.0 documents (fifth edition) in every encoding of `document`, checked to be well-formed with namespaces; the
+//! W3C's conformance suite says so (`tests/conformance`). Of a DOCTYPE the internal subset is read, within limits, or the job
+//! refuses it. Nothing outside the document is read or fetched, ever: decision 0021.
 
 mod plan;
 
@@ -72,6 +73,9 @@ pub use key::join_key;
 
 mod text;
 pub use text::{text_of, text_or_bytes};
+
+mod tree;
+pub use tree::{Tree, TreeElement, document_text};
 
 mod splice;
 pub use splice::{Added, Edited, SpliceError, splice, write};

@@ -39,8 +39,11 @@ pub(super) enum LogFormat {
 pub(super) enum Verb {
     /// Runs a job until it is told to stop (SIGTERM or Ctrl-C: finish, commit, exit 0).
     Run(RunArgs),
-    /// Says everything that is wrong with a job file, and with the topics and tables it meets.
+    /// Says everything that is wrong with a job file, and with the topics and tables it meets; with --sample, shows what
+    /// becomes of documents.
     Check(CheckArgs),
+    /// Writes a first job file from sample documents: what is one event, its key, fields with types, child tables, statements.
+    New(NewArgs),
     /// Runs a whole job on an embedded broker and SQLite, with a database outage in the middle and a proof at the end.
     Demo(DemoArgs),
     /// Shows a job's effective settings and where each comes from; or, with ERROR, what an error means to it.
@@ -86,6 +89,32 @@ pub(super) struct CheckArgs {
     /// Ask neither the broker nor the database.
     #[arg(long)]
     pub(super) offline: bool,
+    /// Show what becomes of these documents: events, keys, fields, statements with their values, outputs. Payload is shown;
+    /// nothing is stored or sent.
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(super) sample: Vec<PathBuf>,
+    /// The Kafka key that the samples' records have.
+    #[arg(long, value_name = "TEXT", requires = "sample")]
+    pub(super) key: Option<String>,
+    /// A header that the samples' records have; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE", requires = "sample", value_parser = super::sample::header)]
+    pub(super) header: Vec<(String, String)>,
+}
+
+#[derive(Args, Debug)]
+pub(super) struct NewArgs {
+    /// The job file to write. The schema of its tables is written beside it, with the ending `.sql`.
+    pub(super) job: PathBuf,
+    /// Documents as the topic has them; the more differ, the better.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(super) sample: Vec<PathBuf>,
+    /// Match fields with the tables of this database: mysql://, mariadb:// or sqlite:, as `database.url`; `${VAR}` is filled in.
+    /// A password is never written into the job file.
+    #[arg(long, value_name = "URL")]
+    pub(super) database: Option<String>,
+    /// Overwrite files that are there.
+    #[arg(long)]
+    pub(super) force: bool,
 }
 
 #[derive(Args, Debug)]

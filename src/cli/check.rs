@@ -1,21 +1,24 @@
 //! `check`: everything wrong with a job file; without `--offline` also with the topics and tables that it meets.
 //!
-//! In:        a job file     Out: one line per finding; nothing is changed anywhere
+//! In:        a job file, and perhaps samples     Out: one line per finding, then what becomes of each sample; nothing is
+//!            changed anywhere
 //! Fails:     with the exit code of the worst finding: 78, or 69 where a server did not answer
 
 use super::args::CheckArgs;
 use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
-use super::{exit, load};
+use super::{exit, load, sample};
 use crate::database::{
     DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade, range_notes,
 };
 use crate::job::{DatabaseKind, JobSpec};
 use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-const DEADLINE: Duration = Duration::from_secs(10);
+/// How long a server has to answer.
+pub(super) const DEADLINE: Duration = Duration::from_secs(10);
 
 pub(super) fn check(args: &CheckArgs) -> u8 {
     let checked = match load::load(&args.job) {
@@ -26,9 +29,10 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         }
     };
     let label = args.job.display();
+    let settings = checked.settings.clone();
     if args.offline {
         line(&format!("{label}: the job file is right (asked neither Kafka nor the database)"));
-        return exit::OK;
+        return sample::show(args, &Arc::new(checked.spec), &settings, None);
     }
     let job = match worlds::open(checked) {
         Ok(job) => job,
@@ -43,7 +47,11 @@ pub(super) fn check(args: &CheckArgs) -> u8 {
         Ok(runtime) => runtime.block_on(database(&job, &mut report)),
         Err(error) => report.wrong(format!("cannot start the tokio runtime: {error}"), exit::INTERNAL),
     }
-    report.finish(&label.to_string())
+    let code = report.finish(&label.to_string());
+    if code != exit::OK && !args.sample.is_empty() {
+        error_line("The samples are shown once this is right, or with --offline.");
+    }
+    if code == exit::OK { sample::show(args, &job.spec, &settings, Some(&job)) } else { code }
 }
 
 /// What was found.
@@ -206,11 +214,12 @@ async fn ledger(spec: &JobSpec, session: &mut dyn Session, report: &mut Report) 
 }
 
 /// 69: a server did not answer.
-const OUTAGE: u8 = 69;
+pub(super) const OUTAGE: u8 = 69;
 /// 77: rights are missing.
 const RIGHTS: u8 = 77;
 
-fn code(error: &DatabaseError) -> u8 {
+/// The exit code of what a database says.
+pub(super) fn code(error: &DatabaseError) -> u8 {
     code_of(error.class)
 }
 

@@ -13,7 +13,7 @@ mod mark;
 mod show;
 mod wait;
 mod wish;
-mod words;
+pub(super) mod words;
 
 pub(super) use wish::{hex_bytes, moment, source};
 

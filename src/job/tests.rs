@@ -24,7 +24,7 @@ fn checked(text: &str) -> Checked {
     match check("jobs/test.toml", text, &no_variables) {
         Ok(checked) => {
             let text = text.trim_start_matches('\u{feff}');
-            assert_eq!(schema::Judge::new().refuses(&schema::value_of(text)), None, "{text}");
+            assert_eq!(schema::judge().refuses(&schema::value_of(text)), None, "{text}");
             checked
         }
         Err(errors) => panic!("{errors}"),

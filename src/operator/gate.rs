@@ -26,6 +26,9 @@ mod locked;
 mod outbox;
 mod outputs;
 
+mod trial;
+pub use trial::{Trial, Tried, try_event};
+
 pub use outbox::{BadOutbox, is_of_retry};
 pub use outputs::{Audited, OutputSetup, Outputs};
 

@@ -12,7 +12,7 @@ use super::{DatabaseFaults, Link};
 use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow, Parked,
     ParkedAt, ParkedDone, ParkedKey, ParkedLeft, ParkedMark, ParkedRow, ParkedWish, Pending, PositionRow,
-    Reset, ResetRow, Row, Session, TopicRow,
+    Reset, ResetRow, Row, Session, Table, TopicRow,
 };
 use crate::model::{KeyGroup, KeyId};
 use std::sync::Arc;
@@ -149,6 +149,10 @@ impl Session for FaultySession {
         through!(self, "BEGIN", false, inner => inner.begin())
     }
 
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        through!(self, "BEGIN", false, inner => inner.begin_reading())
+    }
+
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
         through!(self, "a look-up", false, inner => inner.lookup(step, rows))
     }
@@ -251,6 +255,10 @@ impl Session for FaultySession {
 
     fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
         through!(self, "reading columns", true, inner => inner.columns(schema, table))
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
+        through!(self, "reading the tables", true, inner => inner.tables())
     }
 }
 

@@ -10,7 +10,7 @@ use super::tables::Writes;
 use super::{Lie, StoredRow};
 use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
-    Pending, PositionRow, Reset, ResetRow, Row, Session, TopicRow,
+    Pending, PositionRow, Reset, ResetRow, Row, Session, Table, TopicRow,
 };
 use crate::model::{KeyGroup, NextOffset};
 use std::sync::{Arc, MutexGuard};
@@ -205,6 +205,10 @@ impl Session for MemorySession {
         })
     }
 
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        self.begin()
+    }
+
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
         Box::pin(async move { self.find(step, rows) })
     }
@@ -357,6 +361,10 @@ impl Session for MemorySession {
     }
 
     fn columns<'a>(&'a mut self, _: Option<&'a str>, _: &'a str) -> Pending<'a, Vec<Column>> {
+        Box::pin(async move { self.state().map(|_| Vec::new()) })
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
         Box::pin(async move { self.state().map(|_| Vec::new()) })
     }
 }

@@ -26,8 +26,6 @@ use std::borrow::Cow;
 pub(super) struct Text<'a> {
     /// The whole document without its byte-order mark. Every character is one that XML allows.
     pub(super) text: &'a str,
-    /// Bytes of the document in front of `text`: the byte-order mark, or none.
-    pub(super) base_bytes: usize,
     /// Bytes of the XML declaration at the start of `text`.
     pub(super) declaration_bytes: usize,
     /// Whether it declares that nothing outside changes its content.
@@ -39,19 +37,13 @@ pub(super) struct Text<'a> {
 pub(super) struct Opened<'a> {
     /// Borrowed where the document is UTF-8.
     text: Cow<'a, str>,
-    base_bytes: usize,
     declaration_bytes: usize,
     standalone: bool,
 }
 
 impl Opened<'_> {
     pub(super) fn text(&self) -> Text<'_> {
-        Text {
-            text: &self.text,
-            base_bytes: self.base_bytes,
-            declaration_bytes: self.declaration_bytes,
-            standalone: self.standalone,
-        }
+        Text { text: &self.text, declaration_bytes: self.declaration_bytes, standalone: self.standalone }
     }
 }
 
@@ -94,8 +86,8 @@ pub(super) fn open(document: &[u8], document_bytes_max: usize) -> Result<Opened<
         );
         return Err(Reason { code: ReasonCode::Limit, detail });
     }
-    let (encoding, base_bytes) = detect(document).map_err(|fault| fault.into_reason(&readable(document)))?;
-    let body = document.get(base_bytes..).unwrap_or_default();
+    let (encoding, mark_bytes) = detect(document).map_err(|fault| fault.into_reason(&readable(document)))?;
+    let body = document.get(mark_bytes..).unwrap_or_default();
     let text = encoding.decode(body).map_err(|malformed| unreadable(encoding, &malformed))?;
     // For UTF-16 it could not be read before.
     let declared = declaration::read(text.as_bytes());
@@ -103,7 +95,7 @@ pub(super) fn open(document: &[u8], document_bytes_max: usize) -> Result<Opened<
     let declared = agreed.and_then(|declared| check(&text).map(|()| declared));
     let Declaration { len: declaration_bytes, standalone, .. } =
         declared.map_err(|fault| fault.into_reason(&text))?;
-    Ok(Opened { base_bytes, declaration_bytes, standalone, text })
+    Ok(Opened { declaration_bytes, standalone, text })
 }
 
 /// The text up to the first byte that is not UTF-8, for telling a place in the declaration.

@@ -84,6 +84,12 @@ impl<'a> Element<'a> {
             .map(move |(attribute, resolved)| (resolved.id, texts.local(attribute)))
     }
 
+    /// URI, prefix and local name of an attribute; no namespace and no prefix are empty.
+    pub(super) fn attribute_name(&self, index: usize) -> Option<(&'a str, &'a str, &'a str)> {
+        let (attribute, resolved) = (self.attributes.get(index)?, self.resolved.get(index)?);
+        Some((self.scope.uri(*resolved), self.texts.prefix(attribute), self.texts.local(attribute)))
+    }
+
     /// An attribute's name as it is written.
     #[cfg(test)]
     pub(super) fn attribute(&self, index: usize) -> &'a str {

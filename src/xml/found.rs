@@ -123,6 +123,12 @@ impl Found {
         found
     }
 
+    /// Whether an element has something that only the document type gives.
+    pub(super) fn is_foreign(&self, instance: &Instance) -> bool {
+        let first = self.foreign.partition_point(|at| *at < instance.start);
+        self.foreign.get(first).is_some_and(|at| *at < instance.end)
+    }
+
     /// Empties everything and keeps the memory, but for what a rare large document took.
     pub(super) fn clear(&mut self) {
         const KEPT: usize = 1024;

@@ -46,6 +46,8 @@ pub(super) struct Plan {
     pub(super) edits: Vec<EditPlan>,
     /// Whether an output is made of the event's element alone.
     pub(super) takes_element: bool,
+    /// Whether an output or a field is made of an element's source.
+    pub(super) takes_source: bool,
 }
 
 /// What an operation gives of the element that a program is asked for.
@@ -131,6 +133,8 @@ impl Plan {
     pub(super) fn new(event: &EventSpec, outputs: &[OutputSpec]) -> Result<Plan, XmlSetupError> {
         let (mut names, mut programs) = (Names::new(), Programs::default());
         let each = each(&event.each, &mut names, &mut programs);
+        let takes_element = outputs.iter().any(|output| output.document == Document::Element);
+        let mut fields = event.fields.iter().chain(event.lists.iter().flat_map(|list| &list.fields));
         let mut plan = Plan {
             names,
             programs,
@@ -144,7 +148,8 @@ impl Plan {
             fields: Vec::new(),
             lists: Vec::new(),
             edits: Vec::new(),
-            takes_element: outputs.iter().any(|output| output.document == Document::Element),
+            takes_element,
+            takes_source: takes_element || fields.any(|field| field.of_type == FieldType::Xml),
         };
         plan.take_key(&event.key)?;
         for list in &event.lists {

@@ -180,7 +180,7 @@ impl Seek<'_> {
 
 impl Finder for Seek<'_> {
     fn open(&mut self, element: &Element<'_>) -> Result<(), Fault> {
-        if self.plan.takes_element && element.has_defaults() {
+        if self.plan.takes_source && element.has_defaults() {
             self.found.foreign.push(small(element.start));
         }
         if self.beside > 0 {
@@ -231,7 +231,7 @@ impl Finder for Seek<'_> {
     }
 
     fn entity(&mut self, at: usize) {
-        if self.plan.takes_element {
+        if self.plan.takes_source {
             self.found.foreign.push(small(at));
         }
     }

@@ -201,9 +201,9 @@ pub fn well_formed(text: &str) -> Result<(), Reason> {
         in_flight_bytes: 0,
         document_bytes: marked.len(),
         document_depth: DEPTH_MAX,
-        events_per_record: 1,
         peer_silence_s: 0,
         parked_keys: 0,
+        events_per_record: 1,
     };
     let internal =
         |error: super::XmlSetupError| Reason { code: ReasonCode::Limit, detail: error.to_string() };

@@ -284,7 +284,10 @@ impl<'a, F: Finder> Pass<'a, F> {
     pub(super) fn close(&mut self, tag: Range<usize>) {
         let Some(frame) = self.buffers.frames.pop() else { return };
         self.buffers.scope.truncate(frame.bindings);
-        self.finder.close(tag);
+        self.finder.close(match self.source.place {
+            Some(reference) => reference..reference,
+            None => tag,
+        });
     }
 
     fn finish(self, end: usize) -> Result<(), Fault> {

@@ -101,6 +101,8 @@ fn the_document_has_every_reason() {
         ReasonCode::Unwritable,
         ReasonCode::UnknownTopic,
         ReasonCode::KillsTheProcess,
+        ReasonCode::OutputTopic,
+        ReasonCode::Doctype,
     ];
     let known: BTreeSet<String> = codes.iter().map(|code| code.as_str().to_owned()).collect();
     let reasons = table("### Dead letters").into_iter().filter(|row| row.len() == 2);

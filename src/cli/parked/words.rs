@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// A key for a person: quoted text, or hexadecimal digits where it is not UTF-8.
-pub(super) fn key(key: &[u8]) -> String {
+pub(in crate::cli) fn key(key: &[u8]) -> String {
     std::str::from_utf8(key).map_or_else(|_| format!("hex {}", hex::encode(key)), |text| format!("{text:?}"))
 }
 

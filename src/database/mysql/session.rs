@@ -13,6 +13,7 @@ use super::{Server, store};
 use crate::database::error::transaction_lost;
 use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::ranges::columns;
+use crate::database::schema::{self, Table};
 use crate::database::steps::{Steps, column_faults};
 use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
@@ -103,6 +104,10 @@ impl MySqlSession {
 impl Session for MySqlSession {
     fn begin(&mut self) -> Pending<'_, ()> {
         Box::pin(self.run("START TRANSACTION"))
+    }
+
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        Box::pin(self.run("START TRANSACTION READ ONLY"))
     }
 
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
@@ -211,6 +216,10 @@ impl Session for MySqlSession {
 
     fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
         Box::pin(columns(self, schema, table))
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
+        Box::pin(schema::tables(self))
     }
 }
 

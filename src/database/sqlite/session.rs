@@ -11,6 +11,7 @@ use super::statements;
 use crate::database::error::transaction_lost;
 use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::ranges::columns;
+use crate::database::schema::{self, Table};
 use crate::database::steps::Steps;
 use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
@@ -121,6 +122,8 @@ fn run_point(inner: &Inner, point: Point) -> Result<(), DatabaseError> {
 
 fn rollback(inner: &mut Inner) -> Result<(), DatabaseError> {
     let done = if inner.connection.is_autocommit() { Ok(()) } else { run(inner, "ROLLBACK") };
+    // What `begin_reading` has turned on.
+    let done = done.and(run(inner, "PRAGMA query_only = OFF"));
     inner.turn = None;
     done
 }
@@ -128,6 +131,11 @@ fn rollback(inner: &mut Inner) -> Result<(), DatabaseError> {
 impl Session for SqliteSession {
     fn begin(&mut self) -> Pending<'_, ()> {
         Box::pin(self.begin_immediate())
+    }
+
+    fn begin_reading(&mut self) -> Pending<'_, ()> {
+        // A transaction that has not written holds up nobody; the pragma sees to it that it does not.
+        Box::pin(self.blocking(|inner| run(inner, "PRAGMA query_only = ON; BEGIN")))
     }
 
     fn lookup<'a>(&'a mut self, step: usize, rows: &'a [Row]) -> Pending<'a, Vec<Option<Row>>> {
@@ -239,6 +247,10 @@ impl Session for SqliteSession {
 
     fn columns<'a>(&'a mut self, schema: Option<&'a str>, table: &'a str) -> Pending<'a, Vec<Column>> {
         Box::pin(columns(self, schema, table))
+    }
+
+    fn tables(&mut self) -> Pending<'_, Vec<Table>> {
+        Box::pin(schema::tables(self))
     }
 }
 

@@ -1,3 +1,5 @@
+//! The catalogue against itself, and what is written from it: docs/job-file.md and docs/job-file.schema.json.
+
 use super::schema::toml_value;
 use super::*;
 use std::path::Path;

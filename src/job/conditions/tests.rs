@@ -1,3 +1,5 @@
+//! Conditions that are right, and what else is written there, each with its place.
+
 use super::super::references::{FieldNames, ListNames, StepNames};
 use super::super::{Comparison, FieldType, Meta, On};
 use super::*;

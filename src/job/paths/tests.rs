@@ -1,3 +1,5 @@
+//! Paths that are right, and everything of XPath that is not known, each with its place.
+
 use super::*;
 use proptest::prelude::*;
 

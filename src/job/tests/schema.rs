@@ -6,6 +6,7 @@ use super::{ORDERS, checked};
 use boon::{Compiler, SchemaIndex, Schemas};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
 
 const LANGUAGE: &str = include_str!("language.toml");
 const CONTRACT: &str = include_str!("contract.toml");
@@ -17,7 +18,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new() -> Judge {
+    fn new() -> Judge {
         let schema: Value = serde_json::from_str(&json_schema()).unwrap();
         let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
         compiler.add_resource("job.json", schema).unwrap();
@@ -31,6 +32,12 @@ impl Judge {
     }
 }
 
+/// Made once: every good job of the tests is judged.
+pub(super) fn judge() -> &'static Judge {
+    static JUDGE: OnceLock<Judge> = OnceLock::new();
+    JUDGE.get_or_init(Judge::new)
+}
+
 pub(super) fn value_of(text: &str) -> Value {
     let table: toml::Table = toml::from_str(text).unwrap();
     serde_json::to_value(table).unwrap()
@@ -38,7 +45,7 @@ pub(super) fn value_of(text: &str) -> Value {
 
 #[test]
 fn good_jobs_are_taken() {
-    let judge = Judge::new();
+    let judge = judge();
     let contract = CONTRACT.replace("[status]\nlisten = \"127.0.0.1:9464\"\n", "");
     for text in [ORDERS, LANGUAGE, &contract] {
         let _right = checked(text);
@@ -129,8 +136,8 @@ fn wrong_values(key: &Key) -> Vec<Value> {
 
 #[test]
 fn unknown_keys_wrong_words_and_missing_keys_are_refused_in_every_table() {
-    let judge = Judge::new();
-    let mut mutations = Mutations { judge: &judge, tried: 0, tables: BTreeSet::new() };
+    let judge = judge();
+    let mut mutations = Mutations { judge, tried: 0, tables: BTreeSet::new() };
     let contract = CONTRACT.replace("[status]\nlisten = \"127.0.0.1:9464\"\n", "");
     for text in [ORDERS, LANGUAGE, &contract] {
         mutations.of(&value_of(text), &ROOT, "");
@@ -141,7 +148,7 @@ fn unknown_keys_wrong_words_and_missing_keys_are_refused_in_every_table() {
 
 #[test]
 fn a_variable_may_stand_for_a_word() {
-    let judge = Judge::new();
+    let judge = judge();
     for (from, to) in [
         ("start = \"earliest\"", "start = \"${START:group}\""),
         ("type = \"int64\"", "type = \"${TYPE:int64}\""),
@@ -158,7 +165,7 @@ fn a_variable_may_stand_for_a_word() {
 
 #[test]
 fn two_sources_or_two_statements_are_refused() {
-    let judge = Judge::new();
+    let judge = judge();
     for (from, to) in [
         ("{ path = \"s:note\", ", "{ path = \"s:note\", header = \"note\", "),
         ("{ path = \"s:note\", ", "{ "),

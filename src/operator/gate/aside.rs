@@ -8,7 +8,7 @@
 
 use super::lane::Failure;
 use super::looked::Looked;
-use crate::job::{JobSpec, RejectRule};
+use crate::job::{JobSpec, RejectRule, RejectsSpec};
 use crate::model::{Body, Coordinates, Event, Reason, ReasonCode};
 use crate::operator::flood::{Flood, TooMany};
 use crate::protocol::halt::{Halt, HaltKind, Said};
@@ -49,6 +49,16 @@ pub(super) struct Wrong {
     pub(super) halt: Halt,
     /// The refusal took the transaction with it.
     pub(super) lost_transaction: bool,
+}
+
+/// The job's rule.
+pub(super) fn rule_of(rejects: &RejectsSpec, kind: Kind) -> RejectRule {
+    match kind {
+        Kind::Refused => rejects.refused,
+        Kind::MissingLookup => rejects.missing_lookup,
+        Kind::TooLarge => rejects.too_large,
+        Kind::Unreadable => rejects.unreadable,
+    }
 }
 
 /// Events that have a fate, by their index in the transaction.
@@ -116,21 +126,11 @@ impl Asides {
 
     /// The fate of an event with which something is wrong.
     pub(super) fn judge(&self, wrong: Wrong) -> Result<Fate, Failure> {
-        match self.rule(wrong.kind) {
+        match rule_of(&self.spec.rejects, wrong.kind) {
             RejectRule::DeadLetter => Ok(Fate::DeadLetter(wrong.reason)),
             RejectRule::Discard => Ok(Fate::Discard(wrong.reason)),
             RejectRule::Park => Ok(Fate::Park(Some(wrong.reason))),
             RejectRule::Halt => Err(Failure::Refused(wrong.halt)),
-        }
-    }
-
-    fn rule(&self, kind: Kind) -> RejectRule {
-        let rejects = &self.spec.rejects;
-        match kind {
-            Kind::Refused => rejects.refused,
-            Kind::MissingLookup => rejects.missing_lookup,
-            Kind::TooLarge => rejects.too_large,
-            Kind::Unreadable => rejects.unreadable,
         }
     }
 

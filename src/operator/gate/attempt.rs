@@ -322,7 +322,7 @@ fn deadly(work: &Work, at: Coordinates, reason: Reason) -> Wrong {
     Wrong { kind: Kind::Unreadable, reason, halt, lost_transaction: false }
 }
 
-fn unwritable(error: CannotEncode) -> Wrong {
+pub(super) fn unwritable(error: CannotEncode) -> Wrong {
     let halt = Halt::new(HaltKind::Reject, error.to_string()).about(Some(error.event));
     Wrong {
         kind: Kind::Refused,
@@ -332,8 +332,13 @@ fn unwritable(error: CannotEncode) -> Wrong {
     }
 }
 
-fn too_large(work: &Work, at: Coordinates, (topic, bytes, limit): (&str, usize, usize)) -> Wrong {
-    let detail = format!("the output is {bytes} bytes, and topic \"{topic}\" takes {limit}");
+/// The sentence about an output that is over its topic's limit.
+pub(super) fn over_detail((topic, bytes, limit): (&str, usize, usize)) -> String {
+    format!("the output is {bytes} bytes, and topic \"{topic}\" takes {limit}")
+}
+
+fn too_large(work: &Work, at: Coordinates, over: (&str, usize, usize)) -> Wrong {
+    let detail = over_detail(over);
     let text = format!(
         "record {}: {detail}, and rejects.too_large is \"halt\": raise max.message.bytes of the topic, or set another rule, and \
          start again; the job goes on with this very record",

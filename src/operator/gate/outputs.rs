@@ -9,7 +9,7 @@
 //! Which outputs an event has is decided first, and what is made of them is held against that by the audit.
 
 use super::looked::Looked;
-use super::shown::{self, Names, shown};
+use super::shown::{Names, shown};
 use super::values::Scope;
 use crate::job::{Document, Edit, JobSpec, OutputSpec, TopicChoice};
 use crate::model::{
@@ -63,6 +63,8 @@ pub(super) struct Sent {
     pub(super) wanted: u32,
     /// Those records.
     pub(super) records: Vec<Outgoing>,
+    /// Of each of them, which of the job's outputs it is.
+    pub(super) of: Vec<usize>,
 }
 
 /// An output that cannot be made.
@@ -99,7 +101,7 @@ impl OutputSetup {
         let template = |output: &OutputSpec| {
             let Document::Template(template) = &output.document else { return Ok(None) };
             let template = Template::compile(&template.file, &template.source)?;
-            let names = shown::names(&template.names());
+            let names = Names::of(&template);
             Ok(Some((template, names)))
         };
         let templates = spec.outputs.iter().map(template).collect::<Result<_, _>>()?;
@@ -116,6 +118,7 @@ impl OutputSetup {
                 sent.wanted += 1;
                 let made = self.record(&scope, (number, output), first_mark);
                 sent.records.push(made.map_err(|why| self.cannot(looked.event.at, number, why))?);
+                sent.of.push(number);
             }
             first_mark += output.edits.len();
         }

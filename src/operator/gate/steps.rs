@@ -12,7 +12,7 @@ use super::looked::Looked;
 use super::values::{RowAt, Scope};
 use crate::database::{DatabaseError, ErrorClass, Row, Session};
 use crate::job::{Condition, JobSpec, LookupStep, Missing, On, Statement, Step, StoreStep};
-use crate::model::{Body, ReasonCode};
+use crate::model::{Body, Reason, ReasonCode};
 use crate::protocol::halt::{Halt, HaltKind};
 
 /// Why steps did not go through.
@@ -26,8 +26,8 @@ pub(super) enum Stuck {
 
 /// Rows of parameters of one step, and whose they are.
 #[derive(Default)]
-struct Bound {
-    rows: Vec<Row>,
+pub(super) struct Bound {
+    pub(super) rows: Vec<Row>,
     /// Per row its event's index in the transaction.
     owners: Vec<usize>,
 }
@@ -40,17 +40,10 @@ pub(super) async fn run_steps(
     list: &[usize],
 ) -> Result<(), Stuck> {
     for (number, step) in work.spec.database.steps.iter().enumerate() {
-        let bound = match step {
-            Step::Lookup(lookup) => of_events(work, events, list, lookup.into()),
-            Step::Store(store) => match store.for_each {
-                None => of_events(work, events, list, store.into()),
-                Some(rows_of) => of_rows(work, events, list, (store, rows_of)),
-            },
-        };
-        if bound.rows.is_empty() {
+        let Bound { rows, owners } = bound(&work.spec, events, list, step);
+        if rows.is_empty() {
             continue;
         }
-        let Bound { rows, owners } = bound;
         match step {
             Step::Store(_) => {
                 let stored = session.store(number, &rows).await;
@@ -64,6 +57,17 @@ pub(super) async fn run_steps(
         }
     }
     Ok(())
+}
+
+/// What a step is run with for these events: nothing, where none of them meets its conditions.
+pub(super) fn bound(spec: &JobSpec, events: &[Looked<'_>], list: &[usize], step: &Step) -> Bound {
+    match step {
+        Step::Lookup(lookup) => of_events(spec, events, list, lookup.into()),
+        Step::Store(store) => match store.for_each {
+            None => of_events(spec, events, list, store.into()),
+            Some(rows_of) => of_rows(spec, events, list, (store, rows_of)),
+        },
+    }
 }
 
 /// What decides for which events a step is run, and with which values.
@@ -86,11 +90,11 @@ impl<'a> From<&'a StoreStep> for Run<'a> {
 }
 
 /// One row of parameters per event that meets the step's conditions.
-fn of_events(work: &Work, events: &[Looked<'_>], list: &[usize], run: Run<'_>) -> Bound {
+fn of_events(spec: &JobSpec, events: &[Looked<'_>], list: &[usize], run: Run<'_>) -> Bound {
     let mut bound = Bound::default();
     for index in list {
         let Some(looked) = events.get(*index) else { continue };
-        let scope = Scope::of(&work.spec, looked);
+        let scope = Scope::of(spec, looked);
         if run.on.takes(looked.event.body.is_tombstone()) && scope.meets(run.when) {
             bound.push(*index, &scope, run.statement);
         }
@@ -100,7 +104,7 @@ fn of_events(work: &Work, events: &[Looked<'_>], list: &[usize], run: Run<'_>) -
 
 /// One row of parameters per row of the list that meets the step's conditions.
 fn of_rows(
-    work: &Work,
+    spec: &JobSpec,
     events: &[Looked<'_>],
     list: &[usize],
     (store, rows_of): (&StoreStep, usize),
@@ -112,7 +116,7 @@ fn of_rows(
             continue;
         }
         for row in 0..rows_in(looked, rows_of) {
-            let scope = Scope { row: Some(RowAt { list: rows_of, row }), ..Scope::of(&work.spec, looked) };
+            let scope = Scope { row: Some(RowAt { list: rows_of, row }), ..Scope::of(spec, looked) };
             if scope.meets(store.when.as_ref()) {
                 bound.push(*index, &scope, &store.statement);
             }
@@ -184,9 +188,18 @@ pub(super) fn refusal(work: &Work, looked: &Looked<'_>, mut error: DatabaseError
     Wrong { kind: Kind::Refused, reason, halt, lost_transaction }
 }
 
+/// As messages call a step: people count from 1.
+fn shown(name: Option<&str>, number: usize) -> String {
+    name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""))
+}
+
+/// Of an event whose look-up finds no row.
+pub(super) fn missing_reason(name: Option<&str>, number: usize) -> Reason {
+    because(ReasonCode::MissingLookup, format!("look-up {} found no row", shown(name, number)))
+}
+
 fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) -> Wrong {
-    let step =
-        name.map_or_else(|| format!("step {}", number.saturating_add(1)), |name| format!("step \"{name}\""));
+    let step = shown(name, number);
     let halt = Halt::new(
         HaltKind::Reject,
         format!(
@@ -196,7 +209,7 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
         ),
     );
     let halt = halt.about(Some(looked.event.at)).because("missing look-up", None);
-    let reason = because(ReasonCode::MissingLookup, format!("look-up {step} found no row"));
+    let reason = missing_reason(name, number);
     Wrong { kind: Kind::MissingLookup, reason, halt, lost_transaction: false }
 }
 

@@ -1,3 +1,5 @@
+//! How a document begins, in every encoding, and where it is told to be wrong.
+
 use super::*;
 
 fn refusal(document: &[u8]) -> (ReasonCode, String) {
@@ -61,7 +63,6 @@ fn utf_16_by_its_mark_or_its_declaration() {
         for text in ["<a>ä😀</a>", "<?xml version='1.0'?><a>ä</a>", declared] {
             let marked = utf16(&format!("\u{feff}{text}"), order);
             assert_eq!(read(&marked), text);
-            assert_eq!(open(&marked, 1000).unwrap().text().base_bytes, 2);
         }
         assert_eq!(read(&utf16(declared, order)), declared);
         let (code, detail) = refusal(&utf16("<?xml version='1.0'?><a/>", order));
@@ -119,6 +120,6 @@ fn bytes_and_characters() {
 #[test]
 fn a_byte_order_mark_is_no_text() {
     let opened = open("\u{feff}<a/>".as_bytes(), 1000).unwrap();
-    assert_eq!((opened.text().text, opened.text().base_bytes), ("<a/>", 3));
+    assert_eq!(opened.text().text, "<a/>");
     assert!(matches!(opened.text, Cow::Borrowed(_)));
 }

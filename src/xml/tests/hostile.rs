@@ -51,6 +51,47 @@ fn a_tag_of_a_hundred_thousand_attributes_is_no_quadratic_work() {
     assert_eq!(job.decode(&format!("<r{attributes}/>")).reading.values, [text("")]);
 }
 
+#[test]
+fn names_and_texts_of_many_megabytes() {
+    const MIB: usize = 1 << 20;
+    let mut job = Job::new().field("n", FieldType::Text);
+    job.limits.document_bytes = 80 * MIB;
+    let long = "n".repeat(8 * MIB);
+    let (code, detail) = job.refusal(format!("<{long}:{long}/>"));
+    assert_eq!(
+        (code, &*detail),
+        (ReasonCode::NotWellFormed, "line 1, column 2: a prefix that is not declared")
+    );
+    let (code, detail) = job.refusal(format!("<r><{long}></{long}x></r>"));
+    assert_eq!(code, ReasonCode::NotWellFormed);
+    assert!(detail.contains("an end tag of another name"), "{} bytes of detail", detail.len());
+    let body = "x\r".repeat(32 * MIB);
+    let decoded = job.decode(&format!("<r><n>{body}</n></r>"));
+    let Value::Text(read) = &decoded.reading.values[0] else { panic!() };
+    assert_eq!(read.len(), 64 * MIB);
+    job.limits.document_bytes = 64 * MIB;
+    assert_eq!(job.refusal(format!("<r><n>{body}</n></r>")).0, ReasonCode::Limit);
+}
+
+#[test]
+fn a_message_cut_off_at_any_byte_is_refused_with_its_place() {
+    for sample in samples::all().into_iter().filter(|sample| sample.len() < 6_000) {
+        let mut decoder = Job::new().decoder();
+        // Behind the last `>` only white space follows.
+        let last = sample.rfind('>').unwrap();
+        for end in (0..=last).filter(|end| sample.is_char_boundary(*end)) {
+            let reason = decode_one(&mut decoder, sample.get(..end).unwrap()).unwrap_err();
+            assert_eq!(reason.code, ReasonCode::NotWellFormed, "{end}: {reason}");
+            assert!(reason.detail.starts_with("line "), "{reason}");
+        }
+        decode_one(&mut decoder, sample.get(..=last).unwrap()).unwrap();
+        for behind in ["\0", "<", "x", "&", "<r/>", "]]>", "\u{feff}"] {
+            let reason = decode_one(&mut decoder, format!("{sample}{behind}")).unwrap_err();
+            assert_eq!(reason.code, ReasonCode::NotWellFormed, "{behind}: {reason}");
+        }
+    }
+}
+
 /// A job that looks everywhere, so that every branch meets hostile bytes.
 fn curious() -> Job {
     Job::new()
