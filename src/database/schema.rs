@@ -16,12 +16,12 @@ pub struct Table {
     /// As the server writes it.
     pub name: String,
     /// In their order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
 }
 
 /// One column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// As the server writes it.
     pub name: String,
     /// Its type as it was declared, such as `decimal(12,2)`.
@@ -69,9 +69,9 @@ pub(super) async fn tables<E: Engine + ?Sized>(session: &mut E) -> Result<Vec<Ta
     Ok(tables)
 }
 
-fn column(row: Row) -> Option<(String, Column)> {
+fn column(row: Row) -> Option<(String, TableColumn)> {
     let [table, name, declared, nullable, has_default, in_key] = <[Value; 6]>::try_from(row).ok()?;
-    let column = Column {
+    let column = TableColumn {
         name: text(name)?,
         declared: text(declared)?,
         nullable: truth(&nullable),
