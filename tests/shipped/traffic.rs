@@ -21,7 +21,10 @@ pub fn situations() -> Shipped {
     const FIRST: &str = "RWS01_SM1162215_D2_WWA";
     const SECOND: &str = "RWS01_SM1168188_D2_WWA";
     let sample = text("traffic", "sample.xml");
-    let renamed = |publisher: &str, document: &str| with(document, "nationalIdentifier>NDWNL<", &format!("nationalIdentifier>{publisher}<"));
+    let renamed = |publisher: &str, document: &str| {
+        let creator = "<com:publicationCreator><com:country>nl</com:country><com:nationalIdentifier>";
+        with(document, &format!("{creator}NDWNL<"), &format!("{creator}{publisher}<"))
+    };
     let severity = |document: &str, word: &str| document.replacen(">medium<", &format!(">{word}<"), 1);
     let severe = renamed("SEVERE", &severity(&sample, "highest"));
     let unknown = renamed("UNKNOWN", &severity(&sample, "catastrophic"));
