@@ -22,7 +22,8 @@ pub fn situations() -> Shipped {
     const SECOND: &str = "RWS01_SM1168188_D2_WWA";
     let sample = text("traffic", "sample.xml");
     let renamed = |publisher: &str, document: &str| {
-        with(document, "nationalIdentifier>NDWNL<", &format!("nationalIdentifier>{publisher}<"))
+        let creator = "<com:publicationCreator><com:country>nl</com:country><com:nationalIdentifier>";
+        with(document, &format!("{creator}NDWNL<"), &format!("{creator}{publisher}<"))
     };
     let severity = |document: &str, word: &str| document.replacen(">medium<", &format!(">{word}<"), 1);
     let severe = renamed("SEVERE", &severity(&sample, "highest"));
