@@ -1,12 +1,13 @@
 //! The user's own tables, read; and a transaction that only reads.
 
 use super::fixture::{Fixture, error, lookup, store, text};
-use crate::database::{Column, Table};
+
+use crate::database::{Table, TableColumn};
 use crate::model::Value;
 use std::sync::Arc;
 
-fn column(name: &str, declared: &str, marks: &str) -> Column {
-    Column {
+fn column(name: &str, declared: &str, marks: &str) -> TableColumn {
+    TableColumn {
         name: name.to_owned(),
         declared: declared.to_owned(),
         nullable: marks.contains('n'),
@@ -34,7 +35,8 @@ pub(super) async fn tables_are_read_with_their_columns(fixture: Arc<Fixture>) {
         column.declared =
             column.declared.to_ascii_lowercase().replace("int(11)", "int").replace("integer", "int");
     }
-    let table = |name: &str, columns: &[Column]| Table { name: name.to_owned(), columns: columns.to_vec() };
+    let table =
+        |name: &str, columns: &[TableColumn]| Table { name: name.to_owned(), columns: columns.to_vec() };
     assert_eq!(
         found,
         [
