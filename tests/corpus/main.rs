@@ -4,6 +4,12 @@
 //! that a busy machine is no slow one. The bounds are far above what is needed (a document of 1 KiB takes some 20 us): they tell
 //! work that grows with its square from work that does not, not one build or machine from another.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking; helpers of a test are not inside of one"
+)]
+
 mod targets;
 
 use std::path::{Path, PathBuf};
@@ -18,7 +24,9 @@ const ALWAYS: Duration = Duration::from_millis(200);
 /// What the process may take beyond what it had, whatever the input.
 const MEMORY_KIB: u64 = 64 * 1024;
 
-const TARGETS: [(&str, fn(&[u8])); 3] =
+type Target = (&'static str, fn(&[u8]));
+
+const TARGETS: [Target; 3] =
     [("decode", targets::decode), ("paths", targets::paths), ("job", targets::job_file)];
 
 fn inputs(target: &str) -> Vec<PathBuf> {
