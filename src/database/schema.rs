@@ -36,7 +36,7 @@ pub struct TableColumn {
 
 /// Types are text whatever the server's own tables declare.
 const MYSQL: &str = "SELECT CAST(c.table_name AS CHAR), CAST(c.column_name AS CHAR), CAST(c.column_type AS CHAR), \
-     c.is_nullable = 'YES', c.column_default IS NOT NULL OR c.extra LIKE '%auto_increment%' OR c.extra LIKE '%GENERATED', \
+     c.is_nullable = 'YES', COALESCE(c.column_default, 'NULL') <> 'NULL' OR c.extra LIKE '%auto_increment%' OR c.extra LIKE '%GENERATED', \
      c.column_key = 'PRI' \
      FROM information_schema.columns c JOIN information_schema.tables t \
      ON t.table_schema = c.table_schema AND t.table_name = c.table_name \

@@ -30,7 +30,7 @@ const REFERENCES_MAX: usize = 100_000;
 /// Entities in entities.
 const DEPTH_MAX: usize = 20;
 /// Of the names and values of declared defaults, each time that an element begins which has them.
-const DEFAULTS_MAX: usize = 16 * 1024 * 1024;
+const DEFAULTS_MAX: usize = 4 * 1024 * 1024;
 /// So much more for each byte of the document.
 const DEFAULTS_FACTOR: usize = 4;
 

@@ -286,7 +286,8 @@ mod tests {
     fn places_that_are_none() {
         let shift_jis = document("Shift_JIS", "<a>日</a>").2;
         let start = shift_jis.len() - 6;
-        let cases: [(&[u8], &[(usize, usize)]); 6] = [
+        type Case<'a> = (&'a [u8], &'a [(usize, usize)]);
+        let cases: [Case<'_>; 6] = [
             ("<a>ä</a>".as_bytes(), &[(4, 4)]),
             (b"<a/>", &[(5, 5)]),
             (b"<a>xy</a>", &[(3, 5), (4, 5)]),
