@@ -51,9 +51,18 @@ const REPLACEMENT: [(usize, &str); 20] = [
 ];
 
 /// The notice of a document; `head`: what stands above its sections.
-fn notice(version: u8, code: &str, extension: &str, title: &str, head: &str, sections: &[(usize, &str)]) -> String {
-    let sections: Vec<String> =
-        sections.iter().map(|(entries, title)| format!("    <section entries=\"{entries}\">{title}</section>\n")).collect();
+fn notice(
+    version: u8,
+    code: &str,
+    extension: &str,
+    title: &str,
+    head: &str,
+    sections: &[(usize, &str)],
+) -> String {
+    let sections: Vec<String> = sections
+        .iter()
+        .map(|(entries, title)| format!("    <section entries=\"{entries}\">{title}</section>\n"))
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <notice xmlns=\"urn:shop:clinical-notice:1\" version=\"{version}\" code=\"{code}\">\n  \
@@ -68,9 +77,14 @@ pub fn clinical() -> Shipped {
     let replacement = text("clinical", "sample-replacement.xml");
     // What it replaces: of the same set, an earlier version without a predecessor of its own.
     let relation = part(&replacement, "<relatedDocument", "</relatedDocument>").to_owned();
-    let old = replacement.replacen(&relation, "", 1).replacen("extension=\"TT662\"", "extension=\"TT661\"", 1);
+    let old =
+        replacement.replacen(&relation, "", 1).replacen("extension=\"TT662\"", "extension=\"TT661\"", 1);
     let old = with(&old, "<versionNumber value=\"2\"/>", "<versionNumber value=\"1\"/>");
-    let wrong = with(&summary, "<effectiveTime value=\"201409171904-0500\"/>", "<effectiveTime value=\"17 September 2014\"/>");
+    let wrong = with(
+        &summary,
+        "<effectiveTime value=\"201409171904-0500\"/>",
+        "<effectiveTime value=\"17 September 2014\"/>",
+    );
     let long = summary.replacen("<family>Jones</family>", &format!("<family>{}</family>", "J".repeat(41)), 1);
     let long = with(&long, "<id extension=\"TT988\"", "<id extension=\"TT989\"");
     Shipped {
@@ -138,7 +152,8 @@ fn of_summary() -> (&'static str, String, String) {
 }
 
 fn of_replacement(extension: &str, version: u8, replaces: &str) -> (&'static str, String, String) {
-    let head = "  <made>2015-07-22T23:00:00Z</made>\n  <patient root=\"2.16.840.1.113883.4.1\" id=\"414122222\"/>\n";
+    let head =
+        "  <made>2015-07-22T23:00:00Z</made>\n  <patient root=\"2.16.840.1.113883.4.1\" id=\"414122222\"/>\n";
     let head = format!("{head}{replaces}");
     let title = "CCD Demonstrating Replacement of Prior CCD";
     let document = notice(version, "34133-9", extension, title, &head, &REPLACEMENT);

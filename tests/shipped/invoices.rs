@@ -14,11 +14,23 @@ pub fn invoices() -> Shipped {
     let ubl = text("invoices", "sample.xml");
     let sub_lines = text("invoices", "sample-sublines.xml");
     let cii = text("invoices", "sample-cii.xml");
-    let wrong_date = with(&cii, ">20160621</udt:DateTimeString>\n        </ram:IssueDateTime>", ">20160631</udt:DateTimeString>\n        </ram:IssueDateTime>");
-    let long = with(&ubl, "<cbc:RegistrationName>[Seller name]<", &format!("<cbc:RegistrationName>{}<", "S".repeat(101)));
+    let wrong_date = with(
+        &cii,
+        ">20160621</udt:DateTimeString>\n        </ram:IssueDateTime>",
+        ">20160631</udt:DateTimeString>\n        </ram:IssueDateTime>",
+    );
+    let long = with(
+        &ubl,
+        "<cbc:RegistrationName>[Seller name]<",
+        &format!("<cbc:RegistrationName>{}<", "S".repeat(101)),
+    );
     let long = with(&long, "<cbc:ID>123456XX<", "<cbc:ID>123457XX<");
     // Nineteen digits in front of the point: more than the type holds, and no value is cut to fit.
-    let large = with(&ubl, "<cbc:PayableAmount currencyID=\"EUR\">336.9<", "<cbc:PayableAmount currencyID=\"EUR\">1234567890123456789.5<");
+    let large = with(
+        &ubl,
+        "<cbc:PayableAmount currencyID=\"EUR\">336.9<",
+        "<cbc:PayableAmount currencyID=\"EUR\">1234567890123456789.5<",
+    );
     let ubl_routed = routed(
         &ubl,
         "</cac:Party>\n    </cac:AccountingSupplierParty>",

@@ -105,13 +105,18 @@ pub fn hold(
     let mut wrong = Vec::new();
     for (reason, detail, record) in &job.dead {
         let record = &job.records[*record];
-        let is = |letter: &[String; 3]| letter[0] == *reason && letter[1].contains(detail) && letter[2] == *record;
+        let is =
+            |letter: &[String; 3]| letter[0] == *reason && letter[1].contains(detail) && letter[2] == *record;
         match dead.iter().position(is) {
             Some(found) => drop(dead.remove(found)),
-            None => wrong.push(format!("no dead letter of {reason} that says {detail:?} and is the record as it came")),
+            None => wrong.push(format!(
+                "no dead letter of {reason} that says {detail:?} and is the record as it came"
+            )),
         }
     }
-    wrong.extend(dead.iter().map(|[reason, says, _]| format!("a dead letter that nobody expects: {reason}: {says}")));
+    wrong.extend(
+        dead.iter().map(|[reason, says, _]| format!("a dead letter that nobody expects: {reason}: {says}")),
+    );
     for (query, expected) in &job.rows {
         let found = rows_of(query);
         if found != *expected {

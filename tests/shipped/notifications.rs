@@ -9,9 +9,7 @@ fn alone(entry: &str) -> String {
     let declared = "xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.054.001.04\" \
                     xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
     let inside = entry.trim_start_matches("<Ntry>").trim_end_matches("</Ntry>");
-    format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Ntry {declared}>{inside}<Acct>{IBAN}</Acct></Ntry>"
-    )
+    format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Ntry {declared}>{inside}<Acct>{IBAN}</Acct></Ntry>")
 }
 
 fn entries(message: &str) -> [&str; 2] {
@@ -29,7 +27,11 @@ pub fn notifications() -> Shipped {
     // And one whose first entry the table does not hold.
     let third = with(&sample, "20190424375204228750931", "20190424375204228750933");
     let one_refused = third.replace("<Nm>Bernasconi Maria</Nm>", &format!("<Nm>{}</Nm>", "M".repeat(141)));
-    let empty = format!("{}{}", &sample[..sample.find("<Ntry>").unwrap()], "</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>");
+    let empty = format!(
+        "{}{}",
+        &sample[..sample.find("<Ntry>").unwrap()],
+        "</Ntfctn></BkToCstmrDbtCdtNtfctn></Document>"
+    );
     let sent = |topic, entry: &str| (topic, IBAN.to_owned(), alone(entry));
     let beside_refused = entries(&one_refused)[1].to_owned();
     Shipped {

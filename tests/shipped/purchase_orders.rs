@@ -14,15 +14,20 @@ pub fn purchase_orders() -> Shipped {
     // Its type is the DTD's default.
     let third = with(&third, "\n                                 type=\"new\">", ">");
     let deleted = with(&third, "orderID=\"DO1236\" ", "orderID=\"DO1236\" type=\"delete\" ");
-    let stranger = with(&notice, "<OrderReference orderID=\"DO1234\">", "<OrderReference orderID=\"DO9999\">");
+    let stranger =
+        with(&notice, "<OrderReference orderID=\"DO1234\">", "<OrderReference orderID=\"DO9999\">");
     let wrong = with(&order, "type=\"new\"", "type=\"cancel\"");
     let long = with(&order, "<City>Sunnyvale<", &format!("<City>{}<", "S".repeat(101)));
     let long = with(&long, "orderID=\"DO1234\"", "orderID=\"DO1237\"");
     let clean = |document: &str| with(document, ORDER_SECRET, "");
     let noticed = with(&notice, "<SharedSecret>abracadabra</SharedSecret>", "");
-    let noticed = with(&noticed, "payloadID=\"32232995@hub.acme.com\"", "payloadID=\"1625586002.193314.7293@dev\"");
     let noticed =
-        with(&noticed, "</ShipNoticeHeader>", "<Extrinsic name=\"shipToCity\">Sunnyvale</Extrinsic></ShipNoticeHeader>");
+        with(&noticed, "payloadID=\"32232995@hub.acme.com\"", "payloadID=\"1625586002.193314.7293@dev\"");
+    let noticed = with(
+        &noticed,
+        "</ShipNoticeHeader>",
+        "<Extrinsic name=\"shipToCity\">Sunnyvale</Extrinsic></ShipNoticeHeader>",
+    );
     let sent = |key: &str, document: &str| ("purchase.orders", key.to_owned(), clean(document));
     Shipped {
         folder: "purchase-orders",

@@ -28,7 +28,9 @@ pub fn newer() -> Shipped {
     let long = with(&sample, "Robert Schneider SA Grands magasins Biel/Bienne", &long);
     let long = with(&long, "<ElctrncSeqNb>118<", "<ElctrncSeqNb>122<");
     let cut = sample[..sample.len() - 200].to_owned();
-    let of = |document: &String| ("account.statements.stored", "CH2909000000250094239".to_owned(), alone(document, "04"));
+    let of = |document: &String| {
+        ("account.statements.stored", "CH2909000000250094239".to_owned(), alone(document, "04"))
+    };
     Shipped {
         folder: "statements",
         file: "job.toml",

@@ -29,7 +29,8 @@ pub fn situations() -> Shipped {
     let severe = renamed("SEVERE", &severity(&sample, "highest"));
     let unknown = renamed("UNKNOWN", &severity(&sample, "catastrophic"));
     let long = renamed("LONG", &sample.replacen(">real<", ">realistic exercise<", 1));
-    let nothing = format!("{}</mc:payload></mc:messageContainer>", &sample[..sample.find("<sit:situation ").unwrap()]);
+    let nothing =
+        format!("{}</mc:payload></mc:messageContainer>", &sample[..sample.find("<sit:situation ").unwrap()]);
     let of = |topic: &'static str, publisher: &str, id: &str, document: &str, place: usize| {
         (topic, format!("{publisher}|{id}"), alone(document).swap_remove(place))
     };
@@ -85,10 +86,22 @@ pub fn situations() -> Shipped {
 
 pub fn roadworks() -> Shipped {
     let sample = text("traffic", "roadworks.xml");
-    let next = with(&sample, "<situation id=\"GUID50467344\" version=\"1\">", "<situation id=\"GUID50467344\" version=\"2\">");
+    let next = with(
+        &sample,
+        "<situation id=\"GUID50467344\" version=\"1\">",
+        "<situation id=\"GUID50467344\" version=\"2\">",
+    );
     let next = with(&next, "<overallSeverity>highest<", "<overallSeverity>low<");
-    let wrong = with(&sample, "<situation id=\"GUID50467344\" version=\"1\">", "<situation id=\"GUID50467344\" version=\"1.0\">");
-    let long = with(&sample, "<situation id=\"GUID50467344\" version=\"1\">", "<situation id=\"GUID50467344\" version=\"3\">");
+    let wrong = with(
+        &sample,
+        "<situation id=\"GUID50467344\" version=\"1\">",
+        "<situation id=\"GUID50467344\" version=\"1.0\">",
+    );
+    let long = with(
+        &sample,
+        "<situation id=\"GUID50467344\" version=\"1\">",
+        "<situation id=\"GUID50467344\" version=\"3\">",
+    );
     let long = with(&long, "Lisätieto: ", &"ä".repeat(2000));
     let comment = part(&sample, "<value lang=\"fi\">", "</value>");
     let comment = comment.trim_start_matches("<value lang=\"fi\">").trim_end_matches("</value>").to_owned();
@@ -115,10 +128,18 @@ pub fn roadworks() -> Shipped {
                 ]),
             ),
             ("SELECT comment FROM roadworks WHERE version = 1", vec![comment]),
-            ("SELECT record_ids FROM roadworks WHERE version = 1", rows(&[r#"["GUID5047012301","GUID5047012302","GUID5047012303"]"#])),
-            ("SELECT records FROM roadworks WHERE version = 1", rows(&["[{\"id\":\"GUID5047012301\",\"kind\":\"MaintenanceWorks\",\"severity\":\"highest\"},\
+            (
+                "SELECT record_ids FROM roadworks WHERE version = 1",
+                rows(&[r#"["GUID5047012301","GUID5047012302","GUID5047012303"]"#]),
+            ),
+            (
+                "SELECT records FROM roadworks WHERE version = 1",
+                rows(&[
+                    "[{\"id\":\"GUID5047012301\",\"kind\":\"MaintenanceWorks\",\"severity\":\"highest\"},\
                         {\"id\":\"GUID5047012302\",\"kind\":\"RoadOrCarriagewayOrLaneManagement\",\"severity\":\"highest\"},\
-                        {\"id\":\"GUID5047012303\",\"kind\":\"ReroutingManagement\",\"severity\":\"highest\"}]"])),
+                        {\"id\":\"GUID5047012303\",\"kind\":\"ReroutingManagement\",\"severity\":\"highest\"}]",
+                ]),
+            ),
         ],
         dead: vec![("field_type", "version", 1), ("refused", "", 2)],
     }
@@ -128,8 +149,10 @@ pub fn roadworks() -> Shipped {
 fn severe(message: &str) -> String {
     let situation = part(message, "<situation ", "</situation>");
     let header = part(situation, "<headerInformation>", "</headerInformation>");
-    let declared = "xmlns=\"http://datex2.eu/schema/2/2_0\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
-    let situation = with(situation, header, "").replacen("<situation ", &format!("<situation {declared} "), 1);
+    let declared =
+        "xmlns=\"http://datex2.eu/schema/2/2_0\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
+    let situation =
+        with(situation, header, "").replacen("<situation ", &format!("<situation {declared} "), 1);
     format!("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n{situation}")
 }
 
@@ -137,8 +160,11 @@ pub fn parking() -> Shipped {
     let sample = text("traffic", "parking.xml");
     // Other prefixes for the same namespaces.
     let swapped = sample.replace("ns2", "ns9").replace("ns3", "ns2").replace("ns9", "ns3");
-    let broken = with(&sample, "<ns2:parkingNumberOfVacantSpaces>29<", "<ns2:parkingNumberOfVacantSpaces>-1<");
-    let other = |document: &str, table: &str| with(document, "id=\"NL-12\" version", &format!("id=\"{table}\" version"));
+    let broken =
+        with(&sample, "<ns2:parkingNumberOfVacantSpaces>29<", "<ns2:parkingNumberOfVacantSpaces>-1<");
+    let other = |document: &str, table: &str| {
+        with(document, "id=\"NL-12\" version", &format!("id=\"{table}\" version"))
+    };
     Shipped {
         folder: "traffic",
         file: "parking.toml",
@@ -155,8 +181,12 @@ pub fn parking() -> Shipped {
             other(&sample.replacen(">spacesAvailable<", &format!(">{}<", "s".repeat(21)), 1), "NL-15"),
         ],
         rows: vec![
-            ("SELECT park_table, COUNT(*) FROM parking GROUP BY park_table ORDER BY park_table", rows(&["NL-12|8", "NL-13|8", "NL-14|7", "NL-15|7"])),
-            ("SELECT park_table, table_version, id, seen_at, vacant, occupied, percent, status FROM parking WHERE park_table = 'NL-13' ORDER BY id",
+            (
+                "SELECT park_table, COUNT(*) FROM parking GROUP BY park_table ORDER BY park_table",
+                rows(&["NL-12|8", "NL-13|8", "NL-14|7", "NL-15|7"]),
+            ),
+            (
+                "SELECT park_table, table_version, id, seen_at, vacant, occupied, percent, status FROM parking WHERE park_table = 'NL-13' ORDER BY id",
                 rows(&[
                     "NL-13|97|NL-12_408|2026-07-24 19:46:24.805428|29|17|54|spacesAvailable",
                     "NL-13|97|NL-12_409|2026-07-24 19:46:52.879466|46|0|49.3|spacesAvailable",
@@ -166,7 +196,8 @@ pub fn parking() -> Shipped {
                     "NL-13|97|NL-12_418|2026-07-24 19:46:52.077902|8|0|62.3|spacesAvailable",
                     "NL-13|97|NL-12_421|2026-07-24 19:46:28.409076|576|0|62.6|spacesAvailable",
                     "NL-13|97|NL-12_8|2026-07-24 19:47:00.293639|326|4|-30|spacesAvailable",
-                ])),
+                ]),
+            ),
             ("SELECT COUNT(*) FROM parking_group WHERE park_table = 'NL-12'", rows(&["29"])),
             (
                 "SELECT number, vacant FROM parking_group WHERE park_table = 'NL-12' AND park = 'NL-12_408' ORDER BY number",

@@ -86,7 +86,9 @@ fn runs_as_it_is(job: &Shipped) {
     let mut sent = Vec::new();
     for topic in job.outputs {
         let records = world.broker.committed(topic).into_iter();
-        sent.extend(records.map(|one| (*topic, text_of(one.record.key.as_ref()), text_of(one.record.value.as_ref()))));
+        sent.extend(
+            records.map(|one| (*topic, text_of(one.record.key.as_ref()), text_of(one.record.value.as_ref()))),
+        );
     }
     let mut dead = Vec::new();
     for letter in world.broker.committed(job.rejected) {
@@ -94,7 +96,11 @@ fn runs_as_it_is(job: &Shipped) {
             let found = letter.record.headers.iter().find(|(header, _)| header == name);
             text_of(found.and_then(|(_, value)| value.as_ref()))
         };
-        dead.push([header("tidegate-reason"), header("tidegate-detail"), text_of(letter.record.value.as_ref())]);
+        dead.push([
+            header("tidegate-reason"),
+            header("tidegate-detail"),
+            text_of(letter.record.value.as_ref()),
+        ]);
     }
     shipped::hold(job, &|query| rows_of(&world, query), sent, dead);
 }

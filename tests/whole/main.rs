@@ -27,9 +27,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 // What there is: servers, input, a job and its instances.
 mod input;
 mod instance;
+mod many;
 #[path = "../shipped/jobs.rs"]
 mod shipped;
-mod many;
 mod sqlite;
 mod world;
 

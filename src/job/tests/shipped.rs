@@ -65,7 +65,11 @@ fn every_shipped_job_passes_and_has_a_schema_and_a_sample() {
         for schema in ["schema.sql", "schema-sqlite.sql"] {
             let Ok(schema) = std::fs::read_to_string(folder.join(schema)) else { continue };
             let tables = schema.matches("CREATE TABLE").count();
-            assert_eq!(schema.matches("CREATE TABLE IF NOT EXISTS").count(), tables, "it can be loaded again");
+            assert_eq!(
+                schema.matches("CREATE TABLE IF NOT EXISTS").count(),
+                tables,
+                "it can be loaded again"
+            );
             assert!(tables > 0);
         }
         assert!(folder.join("schema.sql").exists());
