@@ -2,11 +2,10 @@
 //!
 //! In:        what a field's path, header or list has given     Out: a [`Value`], or a code and the end of a sentence
 //! Fails:     see [`FieldFault`]
-//! Not here:  types and rules themselves (`job`), ambiguity and places in the document (`decode`)
+//! Not here:  types and rules themselves (`job`), ambiguity and places in the document (`judge`)
 
 use super::XmlSetupError;
-use crate::job::{Field, FieldReader};
-pub(super) use crate::job::{FieldFault, Presence};
+use crate::job::{Field, FieldFault, FieldReader, Presence};
 use crate::model::{ReasonCode, Value};
 use std::borrow::Cow;
 

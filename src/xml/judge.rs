@@ -7,7 +7,7 @@
 
 use super::chars::{is_blank, trim};
 use super::decode::Decoded;
-use super::field::{self, Presence};
+use super::field;
 use super::found::{Nil, TextRange, wide};
 use super::key::join;
 use super::lines::Lines;
@@ -15,6 +15,7 @@ use super::plan::{From, KeyPlan, Names, PathPlan, Plan, Taken};
 use super::run::{Elements, Runs, World};
 use super::search::{At, Finding, Item, each, elements, find};
 use super::{json, rows};
+use crate::job::{FieldFault, Presence};
 use crate::model::{ElementSpan, Reading, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -221,11 +222,11 @@ impl<'a> Judge<'a> {
     /// The value of a field that is not there, if its rules give one.
     fn gap(&mut self, field: &Taken, from: At, row: Option<At>, what: impl What) -> Result<Value, Verdict> {
         field::value_of(&field.reader, Presence::Absent).map_err(|fault| match fault {
-            field::FieldFault::Absent if row.is_some() => {
+            FieldFault::Absent if row.is_some() => {
                 let detail = format!("{} is not in this row", what());
                 Verdict::At(ReasonCode::FieldMissing, self.start(from), detail)
             }
-            field::FieldFault::Absent => self.absent(ReasonCode::FieldMissing, from, what),
+            FieldFault::Absent => self.absent(ReasonCode::FieldMissing, from, what),
             fault => nowhere(fault, what),
         })
     }
@@ -346,7 +347,7 @@ pub(super) fn outer_value(field: &Taken, record: &Record) -> Result<Value, Verdi
         Some(Err(_)) => return Err(reason(ReasonCode::FieldType, "is not UTF-8")),
     };
     field::value_of(&field.reader, found).map_err(|fault| match fault {
-        field::FieldFault::Absent => reason(ReasonCode::FieldMissing, "is not in the record"),
+        FieldFault::Absent => reason(ReasonCode::FieldMissing, "is not in the record"),
         fault => nowhere(fault, what),
     })
 }
@@ -355,12 +356,12 @@ pub(super) fn twice(code: ReasonCode, second: &Item, what: impl What) -> Verdict
     Verdict::At(code, second.start(), format!("{} is here once more; it may be in a document once", what()))
 }
 
-fn refused(fault: field::FieldFault, at: usize, what: impl What) -> Verdict {
+fn refused(fault: FieldFault, at: usize, what: impl What) -> Verdict {
     let (code, why) = field::told(fault);
     Verdict::At(code, at, format!("{} {why}", what()))
 }
 
-fn nowhere(fault: field::FieldFault, what: impl What) -> Verdict {
+fn nowhere(fault: FieldFault, what: impl What) -> Verdict {
     let (code, why) = field::told(fault);
     Verdict::Nowhere(Reason { code, detail: format!("{} {why}", what()) })
 }

@@ -26,6 +26,7 @@ mod paths;
 mod places;
 mod round_trip;
 mod samples;
+mod standards;
 mod trees;
 mod well_formed;
 

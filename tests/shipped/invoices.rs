@@ -10,6 +10,7 @@ fn routed(document: &str, end_of_party: &str, reference: (&str, &str)) -> String
     with(&added, reference.0, reference.1)
 }
 
+#[allow(clippy::too_many_lines, reason = "a table of what is expected")]
 pub fn invoices() -> Shipped {
     let ubl = text("invoices", "sample.xml");
     let sub_lines = text("invoices", "sample-sublines.xml");

@@ -53,6 +53,7 @@ mod panics;
 mod parked;
 mod rejects;
 mod reset;
+mod sample;
 mod seeds;
 mod start;
 mod watch;

@@ -16,7 +16,8 @@ impl Edits {
     pub(super) fn new(job: Job, edits: &[&str]) -> Edits {
         let edit = |text: &&str| {
             let (kind, rest) = text.split_at(1);
-            let (at, element) = rest.split_once(' ').unwrap_or((rest, ""));
+            // A path has blanks only where no element is to be added.
+            let (at, element) = if kind == "+" { rest.split_once(' ').unwrap() } else { (rest, "") };
             match kind {
                 "+" => {
                     let prefix = element.split_once(':').map_or("", |(prefix, _)| prefix).to_owned();

@@ -169,8 +169,18 @@ fn definitions(port: u16) -> Vec<Case> {
     let bomb: String =
         (1..10).map(|n| format!("<!ENTITY e{n} \"{}\">", format!("&e{};", n - 1).repeat(10))).collect();
     vec![
-        Case::Behind(format!("<!DOCTYPE r SYSTEM \"http://127.0.0.1:{port}/r.dtd\">"), "<v>1</v>", "<added/>", &[("v", "1")]),
-        Case::Behind("<!DOCTYPE r [<!ENTITY e 'a &amp; b'>]>\n".to_owned(), "<v>&e;</v>", "<added/>", &[("v", "a & b")]),
+        Case::Behind(
+            format!("<!DOCTYPE r SYSTEM \"http://127.0.0.1:{port}/r.dtd\">"),
+            "<v>1</v>",
+            "<added/>",
+            &[("v", "1")],
+        ),
+        Case::Behind(
+            "<!DOCTYPE r [<!ENTITY e 'a &amp; b'>]>\n".to_owned(),
+            "<v>&e;</v>",
+            "<added/>",
+            &[("v", "a & b")],
+        ),
         dead(format!("<!DOCTYPE r [<!ENTITY e0 \"ha\">{bomb}]><r k=\"x\"><v>&e9;</v></r>"), "limit"),
         dead(
             format!(
@@ -179,7 +189,9 @@ fn definitions(port: u16) -> Vec<Case> {
             "doctype",
         ),
         dead(
-            format!("<!DOCTYPE r [<!ENTITY % p SYSTEM \"http://127.0.0.1:{port}/p\"> %p;]><r k=\"x\"><v>&e;</v></r>"),
+            format!(
+                "<!DOCTYPE r [<!ENTITY % p SYSTEM \"http://127.0.0.1:{port}/p\"> %p;]><r k=\"x\"><v>&e;</v></r>"
+            ),
             "doctype",
         ),
     ]
