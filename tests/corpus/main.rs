@@ -55,6 +55,7 @@ fn thread_time(start: Instant) -> Duration {
 #[test]
 fn every_stored_input_is_handled_in_time_and_memory() {
     let start = Instant::now();
+    let mut offences: Vec<String> = Vec::new();
     let mut slowest: Vec<(Duration, PathBuf)> = Vec::new();
     for (target, run) in TARGETS {
         for path in inputs(target) {
@@ -67,9 +68,10 @@ fn every_stored_input_is_handled_in_time_and_memory() {
             };
             let best = (0..3).map(|_| turn()).min().unwrap();
             let kib = u32::try_from(bytes.len() / 1024).unwrap() + 1;
-            assert!(best <= ALWAYS + PER_KIB * kib, "{}: {best:?} for {kib} KiB", path.display());
             let taken = peak_kib() - before;
-            assert!(taken <= MEMORY_KIB, "{}: {taken} KiB for {kib} KiB", path.display());
+            if best > ALWAYS + PER_KIB * kib || taken > MEMORY_KIB {
+                offences.push(format!("{}: {best:?} and {taken} KiB for {kib} KiB", path.display()));
+            }
             slowest.push((best, path));
         }
     }
@@ -77,4 +79,5 @@ fn every_stored_input_is_handled_in_time_and_memory() {
     for (time, path) in slowest.iter().rev().take(5) {
         println!("{time:?} {}", path.display());
     }
+    assert!(offences.is_empty(), "slow or large: {offences:#?}");
 }

@@ -26,11 +26,13 @@ fn job_files(folder: &Path) -> Vec<PathBuf> {
 
 fn shipped(file: &Path, environment: &dyn Fn(&str) -> Option<String>) -> Checked {
     let text = std::fs::read_to_string(file).unwrap();
-    let label = file.display();
+    let label = file.display().to_string();
     assert_eq!(schema::judge().refuses(&schema::value_of(&text)), None, "{label}");
-    let line = "#:schema ../../docs/job-file.schema.json\n";
-    assert!(text.starts_with(line), "{label}: editors find the schema");
-    check(&label.to_string(), &text, environment).unwrap_or_else(|errors| panic!("{errors}"))
+    assert!(
+        text.starts_with("#:schema ../../docs/job-file.schema.json\n"),
+        "{label}: editors find the schema"
+    );
+    check(&label, &text, environment).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
 /// `job.toml` has `sample*.xml` beside it, and `older.toml` has `older.xml`.

@@ -61,7 +61,7 @@ impl Sample {
         assert_eq!(added, 1);
         let start = output.find("<added").unwrap();
         let end = output.find("</added>").unwrap() + "</added>".len();
-        assert_eq!(format!("{}{}", &output[..start], &output[end..]), document);
+        assert_eq!(format!("{}{}", output.get(..start).unwrap(), output.get(end..).unwrap()), document);
         let again = decode_one(&mut job.decoder(), &output).unwrap();
         assert_eq!((again.key, again.reading.values), (decoded.key, decoded.reading.values));
     }
