@@ -25,7 +25,7 @@ mod ranges;
 pub use ranges::{Column, ColumnEngine, range_notes};
 
 mod schema;
-pub use schema::{Column as TableColumn, Table};
+pub use schema::{Table, TableColumn};
 
 mod steps;
 

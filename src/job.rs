@@ -47,7 +47,6 @@ mod section_steps;
 
 mod fingerprint;
 mod password;
-mod templates;
 
 mod lexical;
 pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal, read_literal};

@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS invoice_supplier (
     vat_id TEXT NOT NULL PRIMARY KEY CHECK (length(vat_id) <= 40),
     account TEXT NOT NULL CHECK (length(account) <= 20),
-    cost_centre TEXT NOT NULL CHECK (length(cost_centre) <= 20),
+    cost_centre TEXT NOT NULL CHECK (length(cost_centre) <= 40),
     buyer_ref TEXT NOT NULL CHECK (length(buyer_ref) <= 100)
 ) STRICT;
 
@@ -35,5 +35,6 @@ CREATE TABLE IF NOT EXISTS invoice_line (
     PRIMARY KEY (vat_id, invoice, line, sub_line, sub_sub_line)
 ) STRICT;
 
-INSERT OR IGNORE INTO invoice_supplier (vat_id, account, cost_centre, buyer_ref)
-VALUES ('DE123456789', '70012', 'Zeitschriften & Bücher', '04011000-12345-34');
+INSERT INTO invoice_supplier (vat_id, account, cost_centre, buyer_ref)
+VALUES ('DE123456789', '70012', 'Zeitschriften & Bücher', '04011000-12345-34')
+ON CONFLICT (vat_id) DO UPDATE SET account = excluded.account, cost_centre = excluded.cost_centre, buyer_ref = excluded.buyer_ref;

@@ -2,7 +2,7 @@
 CREATE TABLE IF NOT EXISTS invoice_supplier (
     vat_id      VARCHAR(40)  NOT NULL PRIMARY KEY,
     account     VARCHAR(20)  NOT NULL,
-    cost_centre VARCHAR(20)  NOT NULL,
+    cost_centre VARCHAR(40)  NOT NULL,
     buyer_ref   VARCHAR(100) NOT NULL
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
@@ -35,5 +35,6 @@ CREATE TABLE IF NOT EXISTS invoice_line (
     PRIMARY KEY (vat_id, invoice, line, sub_line, sub_sub_line)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4;
 
-INSERT IGNORE INTO invoice_supplier (vat_id, account, cost_centre, buyer_ref)
-VALUES ('DE123456789', '70012', 'Zeitschriften & Bücher', '04011000-12345-34');
+INSERT INTO invoice_supplier (vat_id, account, cost_centre, buyer_ref)
+VALUES ('DE123456789', '70012', 'Zeitschriften & Bücher', '04011000-12345-34')
+ON DUPLICATE KEY UPDATE account = VALUES(account), cost_centre = VALUES(cost_centre), buyer_ref = VALUES(buyer_ref);

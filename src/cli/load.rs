@@ -7,7 +7,6 @@
 mod templates;
 
 use crate::job::{Checked, check};
-use crate::xml::Template;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -35,34 +34,5 @@ pub(super) fn load_with_hash(path: &Path) -> Result<(Checked, String), String> {
             .fill_password(&password)
             .map_err(|error| format!("{label}: database.password_file: {shown}: {error}"))?;
     }
-    templates(path, &mut checked)?;
     Ok((checked, hex::encode(Sha256::digest(&text))))
-}
-
-/// Reads and compiles the templates; everything that is wrong with them.
-fn templates(path: &Path, checked: &mut Checked) -> Result<(), String> {
-    let label = checked.label.clone();
-    let mut wrong = Vec::new();
-    for (output, file) in checked.spec.template_files() {
-        let file = path.parent().map_or_else(|| Path::new(&file).to_owned(), |folder| folder.join(&file));
-        let shown = file.display().to_string();
-        let source = match std::fs::read_to_string(&file) {
-            Ok(source) => source,
-            Err(error) => {
-                wrong.push(format!("{label}: output.template_file: {shown} cannot be read: {error}"));
-                continue;
-            }
-        };
-        match Template::compile(&shown, &source) {
-            Err(error) => wrong.push(format!("{label}: output.template_file: {error}")),
-            Ok(template) => {
-                if let Err(names) = checked.spec.fill_template(output, &source, &template.names()) {
-                    wrong.extend(
-                        names.iter().map(|name| format!("{label}: output.template_file: {shown}: {name}")),
-                    );
-                }
-            }
-        }
-    }
-    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }

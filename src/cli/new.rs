@@ -50,14 +50,11 @@ pub(super) fn new(args: &NewArgs) -> u8 {
 
 fn make(args: &NewArgs) -> Result<(), Failure> {
     let schema = schema_path(&args.job);
-    if !args.force {
-        for path in [&args.job, &schema].into_iter().filter(|path| path.exists()) {
-            let text = format!(
-                "{}: is there already: take another name, or overwrite it with --force",
-                path.display()
-            );
-            return Err(Failure { text, code: exit::USAGE });
-        }
+    let there = [&args.job, &schema].into_iter().find(|path| path.exists());
+    if let Some(path) = there.filter(|_| !args.force) {
+        let text =
+            format!("{}: is there already: take another name, or overwrite it with --force", path.display());
+        return Err(Failure { text, code: exit::USAGE });
     }
     let samples = read_all(&args.sample)?;
     let written = compose(args, &samples, &schema)?;

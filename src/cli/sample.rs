@@ -22,10 +22,10 @@ use crate::database::{DatabaseError, Session};
 use crate::job::{JobSpec, Setting};
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Event, Offset, Reason, Record, RecordLimits, TopicPartition};
-use crate::operator::bundle::bundles;
+use crate::operator::bundle::{Bundle, bundles};
 use crate::operator::decode::read;
 use crate::operator::gate::{OutputSetup, Trial, try_event};
-use crate::xml::Decoder;
+use crate::xml::{Decoder, document_text};
 use bytes::Bytes;
 use std::io::IsTerminal;
 use std::sync::Arc;
@@ -79,8 +79,13 @@ pub(super) fn show(
         let code = match std::fs::read(file) {
             Ok(bytes) => {
                 let record = record(Bytes::from(bytes), args);
-                let done = runtime.block_on(show.sample(&shown, record, &mut decoder, worlds));
-                done.unwrap_or_else(|error| failed(&format!("database: {error}"), code(&error)))
+                match runtime.block_on(show.sample(&shown, record, &mut decoder, worlds)) {
+                    Ok((text, code)) => {
+                        line(&format!("\n{}", text.trim_end()));
+                        code
+                    }
+                    Err(error) => failed(&format!("database: {error}"), code(&error)),
+                }
             }
             Err(error) => failed(&format!("{shown}: cannot be read: {error}"), exit::USAGE),
         };
@@ -128,33 +133,34 @@ fn record(value: Bytes, args: &CheckArgs) -> ReadRecord {
 }
 
 impl Show<'_> {
+    /// What becomes of a document, and the exit code for it.
     async fn sample(
         &self,
         name: &str,
         record: ReadRecord,
         decoder: &mut Decoder,
         worlds: Option<&Worlds>,
-    ) -> Result<u8, DatabaseError> {
+    ) -> Result<(String, u8), DatabaseError> {
         let document = record.record.value.clone().unwrap_or_default();
         let parts = read(&record, self.spec, decoder);
-        let rejected = |part: &Body| matches!(part, Body::Unreadable(_));
         // What cannot be read as a whole is one part, too.
-        let count = match parts.len() {
-            0 => "no event: the job discards it".to_owned(),
-            1 if parts.iter().any(|part| rejected(&part.body)) => "no event".to_owned(),
-            1 => "1 event".to_owned(),
-            count => format!("{count} events"),
+        let unreadable = parts.iter().filter(|part| matches!(part.body, Body::Unreadable(_))).count();
+        let count = match (parts.len(), unreadable) {
+            (0, _) => "no event: the job discards it".to_owned(),
+            (1, 1) => "no event".to_owned(),
+            (1, _) => "1 event".to_owned(),
+            (count, _) => format!("{count} events"),
         };
-        line(&format!("\n{name}: {} bytes, {count}", document.len()));
-        let events: Vec<Event> = bundles(record, parts, 1).flat_map(|bundle| bundle.into_events()).collect();
-        let input = crate::xml::document_text(&document);
+        let mut text = format!("{name}: {} bytes, {count}\n", document.len());
+        let events: Vec<Event> = bundles(record, parts, 1).flat_map(Bundle::into_events).collect();
+        let input = document_text(&document);
         let mut code = exit::OK;
         for event in &events {
-            let (text, ok) = self.event(event, &input, worlds).await?;
-            line(text.trim_end());
-            code = code.max(if ok { exit::OK } else { exit::REJECT });
+            let (of_event, handled) = self.event(event, &input, worlds).await?;
+            text.push_str(&of_event);
+            code = code.max(if handled { exit::OK } else { exit::REJECT });
         }
-        Ok(code)
+        Ok((text, code))
     }
 
     /// An event as text, and whether it would be handled.
@@ -221,4 +227,4 @@ fn no_answer() -> DatabaseError {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

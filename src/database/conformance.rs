@@ -14,6 +14,8 @@ pub(crate) mod parked;
 
 mod parked_ledger;
 
+mod schema;
+
 mod statements;
 
 mod world;
@@ -100,5 +102,8 @@ on_both! {
     statements::a_refused_row_is_named_without_its_value,
     statements::check_finds_what_does_not_fit,
     statements::columns_are_as_they_were_declared,
+    statements::fields_that_may_not_fit_are_told,
+    schema::tables_are_read_with_their_columns,
+    schema::what_only_reads_changes_nothing,
     statements::probe_answers,
 }

@@ -16,12 +16,12 @@ pub struct Table {
     /// As the server writes it.
     pub name: String,
     /// In their order.
-    pub columns: Vec<Column>,
+    pub columns: Vec<TableColumn>,
 }
 
 /// One column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
+pub struct TableColumn {
     /// As the server writes it.
     pub name: String,
     /// Its type as it was declared, such as `decimal(12,2)`.
@@ -36,7 +36,7 @@ pub struct Column {
 
 /// Types are text whatever the server's own tables declare.
 const MYSQL: &str = "SELECT CAST(c.table_name AS CHAR), CAST(c.column_name AS CHAR), CAST(c.column_type AS CHAR), \
-     c.is_nullable = 'YES', c.column_default IS NOT NULL OR c.extra LIKE '%auto_increment%' OR c.extra LIKE '%GENERATED', \
+     c.is_nullable = 'YES', COALESCE(c.column_default, 'NULL') <> 'NULL' OR c.extra LIKE '%auto_increment%' OR c.extra LIKE '%GENERATED', \
      c.column_key = 'PRI' \
      FROM information_schema.columns c JOIN information_schema.tables t \
      ON t.table_schema = c.table_schema AND t.table_name = c.table_name \
@@ -69,9 +69,9 @@ pub(super) async fn tables<E: Engine + ?Sized>(session: &mut E) -> Result<Vec<Ta
     Ok(tables)
 }
 
-fn column(row: Row) -> Option<(String, Column)> {
+fn column(row: Row) -> Option<(String, TableColumn)> {
     let [table, name, declared, nullable, has_default, in_key] = <[Value; 6]>::try_from(row).ok()?;
-    let column = Column {
+    let column = TableColumn {
         name: text(name)?,
         declared: text(declared)?,
         nullable: truth(&nullable),

@@ -9,7 +9,6 @@ mod properties;
 mod schema;
 mod secrets;
 mod shipped;
-mod templates;
 
 use super::{Checked, JobErrors, check};
 

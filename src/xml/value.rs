@@ -72,7 +72,7 @@ pub(super) fn read_declared(
     let Some(declared) = declared.filter(|declared| !declared.defaults.is_empty()) else {
         return Ok(has_entities);
     };
-    budget.look_at_defaults(declared.defaults.len(), tag.at)?;
+    budget.take_defaults(declared.default_bytes, tag.at)?;
     let written: HashSet<&str> =
         attributes.iter().map(|attribute| slice(tag.text, &attribute.name.whole())).collect();
     for default in &declared.defaults {

@@ -30,7 +30,7 @@ fn schema_of(services: &Services, job: &str) -> String {
     name
 }
 
-fn tidegate(services: &Services, schema: &str, dir: &Path, args: &[&str]) -> Output {
+pub fn tidegate(services: &Services, schema: &str, dir: &Path, args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_tidegate"))
         .args(args)
         .current_dir(dir)
@@ -40,7 +40,7 @@ fn tidegate(services: &Services, schema: &str, dir: &Path, args: &[&str]) -> Out
         .expect("the binary runs")
 }
 
-fn succeeds(output: &Output) -> String {
+pub fn succeeds(output: &Output) -> String {
     let both = [&output.stdout[..], &output.stderr[..]].concat();
     let both = String::from_utf8_lossy(&both).into_owned();
     assert!(output.status.success(), "{:?}\n{both}", output.status);

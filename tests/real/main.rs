@@ -22,6 +22,8 @@
 mod acls;
 mod kafka;
 mod services;
+#[path = "../shipped/jobs.rs"]
+mod shipped;
 mod sql;
 mod wait;
 mod wire;
@@ -43,6 +45,7 @@ mod verify;
 mod cases;
 mod crashes;
 mod demo;
+mod families;
 mod halts;
 mod hangs;
 mod jobs;

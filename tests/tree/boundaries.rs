@@ -22,7 +22,7 @@ const MAY_NAME: [(&str, &[&str]); 13] = [
 ];
 
 /// A library, and the only parts that may name it.
-const LIBRARIES: [(&str, &[&str]); 11] = [
+const LIBRARIES: [(&str, &[&str]); 12] = [
     ("rdkafka", &["kafka"]),
     ("quick_xml", &["xml"]),
     ("minijinja", &["xml"]),
@@ -33,6 +33,7 @@ const LIBRARIES: [(&str, &[&str]); 11] = [
     ("tokio", &["database", "operator", "cluster", "cli", "testing"]),
     ("toml", &["job", "cli"]),
     ("clap", &["cli"]),
+    ("similar", &["cli"]),
     ("tracing_subscriber", &["cli"]),
 ];
 

@@ -14,6 +14,7 @@
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::as_conversions,
     reason = "a test fails by panicking, and its numbers are small"
 )]
@@ -27,6 +28,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod input;
 mod instance;
 mod many;
+#[path = "../shipped/jobs.rs"]
+mod shipped;
 mod sqlite;
 mod world;
 
@@ -44,11 +47,13 @@ mod audit;
 mod exchange;
 mod flood;
 mod guard;
+mod jobs;
 mod liars;
 mod panics;
 mod parked;
 mod rejects;
 mod reset;
+mod sample;
 mod seeds;
 mod start;
 mod watch;

@@ -41,6 +41,23 @@ impl Sqlite {
         (Sqlite { path, _folder: folder }, job_file)
     }
 
+    /// Any job's tables.
+    pub fn with_schema(statements: &[String]) -> Sqlite {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("whole.db");
+        let connection = Connection::open(&path).unwrap();
+        connection.execute_batch("PRAGMA journal_mode = WAL").unwrap();
+        for statement in statements {
+            connection.execute_batch(statement).unwrap();
+        }
+        Sqlite { path, _folder: folder }
+    }
+
+    /// As a job file names it.
+    pub fn url(&self) -> String {
+        format!("sqlite:{}", self.path.display())
+    }
+
     pub fn handle(&self, spec: &JobSpec) -> Arc<dyn Database> {
         database::open(&spec.database, &spec.name).unwrap()
     }

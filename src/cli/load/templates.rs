@@ -4,7 +4,7 @@
 //! Fails:     a file that cannot be read, is no template, or takes a name that the job does not have; all of them at once
 //! Not here:  writing documents (operator)
 
-use crate::job::{Document, JobSpec, Step};
+use crate::job::{Document, JobSpec, Step, nearest};
 use crate::xml::Template;
 use std::path::Path;
 
@@ -48,20 +48,37 @@ fn take(spec: &mut JobSpec, name: &str) -> Result<(), String> {
     };
     let is_field = spec.event.fields.iter().any(|field| field.name == first);
     let is_list = spec.event.lists.iter().any(|list| list.parent.is_none() && list.name == first);
-    if is_field || is_list || OF_RECORD.contains(&first) {
-        return Ok(());
-    }
+    let near = near(spec, first);
+    // A look-up may have the name of a field: then it is the look-up's, since only it has names inside.
     let lookup = spec.database.steps.iter_mut().find_map(|step| match step {
         Step::Lookup(lookup) if lookup.name.as_deref() == Some(first) => Some(lookup),
         Step::Lookup(_) | Step::Store(_) => None,
     });
-    let Some(lookup) = lookup else {
-        return Err(format!("`{first}` is no field, list or look-up of the job, and no name like _topic"));
-    };
-    if let Some(column) = rest.filter(|column| !lookup.columns.iter().any(|known| known == column)) {
-        lookup.columns.push(column.to_owned());
+    match (lookup, rest) {
+        (Some(lookup), Some(column)) => {
+            if !lookup.columns.iter().any(|known| known == column) {
+                lookup.columns.push(column.to_owned());
+            }
+            Ok(())
+        }
+        (Some(_), None) => Err(format!("`{first}` is a look-up: write `{first}.COLUMN`")),
+        (None, _) if is_field || is_list || OF_RECORD.contains(&first) => Ok(()),
+        (None, _) => {
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            Err(format!("`{first}` is no field, list or look-up of the job, and no name like _topic{near}"))
+        }
     }
-    Ok(())
+}
+
+/// The name of the job that was probably meant.
+fn near(spec: &JobSpec, name: &str) -> Option<String> {
+    let fields = spec.event.fields.iter().map(|field| field.name.as_str());
+    let lists = spec.event.lists.iter().filter(|list| list.parent.is_none()).map(|list| list.name.as_str());
+    let lookups = spec.database.steps.iter().filter_map(|step| match step {
+        Step::Lookup(lookup) => lookup.name.as_deref(),
+        Step::Store(_) => None,
+    });
+    nearest(name, fields.chain(lists).chain(lookups).chain(OF_RECORD)).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -120,9 +137,23 @@ dead_letter_topic = "rejected"
     }
 
     #[test]
+    fn a_name_that_is_a_fields_and_a_lookups_is_the_lookups() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("out.xml.j2"), "<o>{{ customer.name }}</o>").unwrap();
+        let mut spec = spec();
+        spec.event.fields[0].name = "customer".to_owned();
+        fill(&mut spec, folder.path()).unwrap();
+        let Step::Lookup(lookup) = &spec.database.steps[0] else { panic!("a look-up") };
+        assert_eq!(lookup.columns, ["name"]);
+    }
+
+    #[test]
     fn what_is_wrong_with_a_template_is_said_with_its_file() {
         let unknown = filled("<o>{{ nothing }}{{ customers.name }}</o>").unwrap_err();
         assert!(unknown.contains("out.xml.j2: `nothing`") && unknown.contains("`customers`"), "{unknown}");
+        assert!(unknown.contains("did you mean `customer`?"), "{unknown}");
+        let whole = filled("<o>{{ customer }}</o>").unwrap_err();
+        assert!(whole.contains("write `customer.COLUMN`"), "{whole}");
         assert!(filled("<o>{{ id }</o>").unwrap_err().contains("out.xml.j2"));
         let missing = fill(&mut spec(), Path::new("/nowhere")).unwrap_err();
         assert!(missing.contains("cannot be read"), "{missing}");

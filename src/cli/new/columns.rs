@@ -10,7 +10,7 @@
 use super::draft::FieldDraft;
 use super::guess::Guess;
 use super::tables::{ColumnPlan, TablePlan};
-use crate::database::{Table, TableColumn as Column};
+use crate::database::{Table, TableColumn};
 use std::collections::HashSet;
 
 /// A table that so few fields fit is another one.
@@ -34,7 +34,8 @@ pub(super) fn fit(
     let found = matches(plan, fields, best);
     let own_name = plain(&plan.name) == plain(&best.name);
     let enough = found.len() >= FITTING_MIN && found.len() * 100 >= best.columns.len() * FITTING_PERCENT;
-    if !enough && !(own_name && !found.is_empty()) {
+    let meant = own_name && !found.is_empty();
+    if !(enough || meant) {
         return;
     }
     taken.insert(best.name.clone());
@@ -48,7 +49,7 @@ fn matches(plan: &TablePlan, fields: &[FieldDraft], table: &Table) -> Vec<(usize
         let field = field_of(column, plan, fields);
         let names = candidates(column, field, plan);
         let at = names.iter().find_map(|name| {
-            let is_it = |(place, real): &(usize, &Column)| {
+            let is_it = |(place, real): &(usize, &TableColumn)| {
                 plain(&real.name) == *name && !found.iter().any(|(_, taken)| taken == place)
             };
             table.columns.iter().enumerate().find(is_it)

@@ -179,7 +179,18 @@ struct Drafter<'p, 'a> {
 impl Draft {
     /// Drafts a job for documents of this shape.
     pub(super) fn of<'a>(root: &Shape<'a>, prefixes: &Prefixes) -> Draft {
-        let (way, event) = batch(root).unwrap_or_else(|| (vec![root.name], root));
+        if let Some((way, event)) = batch(root) {
+            let draft = Draft::at(root, &way, event, prefixes);
+            // Without a key of their own they are rows of what they are in, and no events.
+            if !draft.key.fields.is_empty() {
+                return draft;
+            }
+        }
+        Draft::at(root, &[root.name], root, prefixes)
+    }
+
+    /// With the elements at the end of this way as events.
+    fn at<'a>(root: &Shape<'a>, way: &[&'a Name], event: &Shape<'a>, prefixes: &Prefixes) -> Draft {
         let is_batch = way.len() > 1;
         let mut drafter = Drafter {
             prefixes,

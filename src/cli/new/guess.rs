@@ -222,8 +222,11 @@ pub(super) fn is_identifier(local: &str) -> bool {
         "uuid",
         "guid",
     ];
-    let camel =
-        local.ends_with("Id") || local.ends_with("ID") || local.ends_with("Ref") || local.ends_with("_id");
+    let camel = local.ends_with("Id")
+        || local.ends_with("ID")
+        || local.ends_with("Idr")
+        || local.ends_with("Ref")
+        || local.ends_with("_id");
     camel
         || lower == "id"
         || lower.contains("identif")

@@ -124,7 +124,7 @@ fn from_uri(uri: &str) -> String {
             && !word.starts_with("xml")
             && !SAYS_NOTHING.contains(&word.as_str())
     };
-    let word = words.filter(says).last().unwrap_or_else(|| "n".to_owned());
+    let word = words.filter(says).next_back().unwrap_or_else(|| "n".to_owned());
     word.chars().take(CHARS_MAX).collect()
 }
 

@@ -9,6 +9,7 @@ use super::draft::{Draft, FieldDraft, ListDraft};
 use super::guess::Guess;
 use super::prefixes::Prefixes;
 use super::tables::{Dialect, TablePlan};
+use std::collections::HashSet;
 use std::fmt::Write;
 
 /// What the file says beside the draft.
@@ -39,10 +40,7 @@ pub(super) fn job(draft: &Draft, plans: &[TablePlan], frame: &Frame, prefixes: &
     let names: Vec<String> = frame.samples.iter().map(|name| one_line(name)).collect();
     out.line(&format!("# A first job file, made by `tidegate new` from {}.", listed(&names)));
     out.line("# It says what these samples have: read every line, take away what you do not need, then run");
-    out.line(&format!(
-        "# `tidegate check {} --sample FILE...`, which shows what becomes of a document.",
-        "JOB"
-    ));
+    out.line("# `tidegate check JOB --sample FILE...`, which shows what becomes of a document.");
     out.line("");
     out.line("[job]");
     out.noted(
@@ -141,6 +139,7 @@ fn rows(out: &mut Out, draft: &Draft, index: usize, list: &ListDraft) {
 
 fn fields(out: &mut Out, fields: &[FieldDraft]) {
     let width = fields.iter().map(|field| field.name.len()).max().unwrap_or(0);
+    let mut said = HashSet::new();
     for field in fields {
         let optional = if field.optional { ", optional = true" } else { "" };
         let empty = if field.empty && field.guess != Guess::Text { ", empty = \"null\"" } else { "" };
@@ -151,7 +150,8 @@ fn fields(out: &mut Out, fields: &[FieldDraft]) {
             field.type_text,
             field.guess.beside()
         );
-        match &field.note {
+        // Once in a table is enough.
+        match field.note.as_deref().filter(|note| said.insert(*note)) {
             Some(note) => out.noted(&line, note),
             None => out.line(&line),
         }

@@ -67,7 +67,7 @@ pub(super) fn rejected(reason: &Reason, rule: RejectRule, letters: Option<&str>)
         RejectRule::Discard => "is counted, logged and let go".to_owned(),
         RejectRule::Park => "is parked, and what comes behind it with its key".to_owned(),
     };
-    format!("  REJECT {reason}\n  by the job's rule it {becomes}; nothing of it is stored or sent\n")
+    format!("  REJECT {reason}\n  by the job's rule it {becomes}; nothing else of it is stored or sent\n")
 }
 
 #[cfg(test)]
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(
             text,
             "  REJECT field_type: line 1, column 2: no\n  by the job's rule it goes to the dead-letter topic orders.rejected; \
-             nothing of it is stored or sent\n"
+             nothing else of it is stored or sent\n"
         );
     }
 }

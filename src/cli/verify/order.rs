@@ -47,6 +47,6 @@ impl Placed {
     }
 
     fn place(&self) -> SentAt {
-        SentAt { to: Destination::Output(0), partition: self.partition, offset: self.offset }
+        SentAt { to: Destination::Output(self.topic), partition: self.partition, offset: self.offset }
     }
 }

@@ -1,7 +1,7 @@
 //! The job's own statements: look-ups, stores, and what `check` says about them.
 
 use super::fixture::{Fixture, decimal, error, lookup, store, text};
-use crate::database::ErrorClass;
+use crate::database::{ErrorClass, range_notes};
 use crate::model::{Date, Time, Timestamp, Value, Zone};
 use bytes::Bytes;
 use std::sync::Arc;
@@ -200,6 +200,46 @@ pub(super) async fn columns_are_as_they_were_declared(fixture: Arc<Fixture>) {
     let id = if fixture.is_mariadb() { "int(11)" } else { "int" };
     assert_eq!(found, [("id", id.into()), ("d", "decimal(10,2)".into()), ("s", "varchar(20)".into())]);
     assert_eq!(session.columns(None, "nowhere").await.unwrap(), []);
+}
+
+pub(super) async fn fields_that_may_not_fit_are_told(fixture: Arc<Fixture>) {
+    const JOB: &str = r#"
+[job]
+name = "ranges"
+[source]
+bootstrap_servers = "127.0.0.1:1"
+topics = ["in"]
+[event.fields]
+id = { path = "@id", type = "int64" }
+total = { path = "total", type = "decimal(12,2)" }
+note = { path = "note", type = "text" }
+[database]
+url = "sqlite:unused.db"
+[[database.steps]]
+store = "INSERT INTO ranged (id, total, note) VALUES (:id, :total, :note)"
+[rejects]
+dead_letter_topic = "letters"
+"#;
+    fixture.sql("CREATE TABLE ranged (id BIGINT PRIMARY KEY, total DECIMAL(10,2), note VARCHAR(20))").await;
+    let spec = crate::job::check("job.toml", JOB, &|_| None).unwrap().spec;
+    let mut session = fixture.session(Vec::new()).await;
+    let notes = range_notes(&spec, &mut *session).await.unwrap();
+    let parts = if fixture.is_mariadb() {
+        vec!["8 digits in front of the point is refused", "a longer text is refused"]
+    } else {
+        vec!["floating-point"]
+    };
+    assert_eq!(notes.len(), parts.len(), "{notes:?}");
+    for (note, part) in notes.iter().zip(parts) {
+        assert!(note.contains(part), "{part}: {note}");
+    }
+    // What the note says is what the database does.
+    let digits = fixture.session(vec![store("INSERT INTO ranged (id, total, note) VALUES (?, ?, ?)")]);
+    let mut session = digits.await;
+    session.begin().await.unwrap();
+    let stored = session.store(0, &[vec![Value::Int(1), decimal("1234567890.12"), text("n")]]).await;
+    assert_eq!(stored.is_err(), fixture.is_mariadb());
+    session.rollback().await.unwrap();
 }
 
 pub(super) async fn probe_answers(fixture: Arc<Fixture>) {

@@ -5,16 +5,16 @@ use std::fmt::Write;
 
 /// A section's prose, behind its keys.
 const PROSE: [(&str, &str); 5] = [
-    ("source", include_str!("prose/source.md")),
-    ("event", include_str!("prose/event.md")),
-    ("database", include_str!("prose/database.md")),
-    ("output", include_str!("prose/output.md")),
-    ("rejects", include_str!("prose/rejects.md")),
+    ("source", include_str!("prose/source.txt")),
+    ("event", include_str!("prose/event.txt")),
+    ("database", include_str!("prose/database.txt")),
+    ("output", include_str!("prose/output.txt")),
+    ("rejects", include_str!("prose/rejects.txt")),
 ];
 
 /// docs/job-file.md
 pub fn reference() -> String {
-    let mut out = include_str!("prose/introduction.md").to_owned();
+    let mut out = include_str!("prose/introduction.txt").to_owned();
     for key in ROOT.keys {
         out.push_str(&format!("\n## `[{}]`\n\n{}\n", key.name, key.text));
         let mut seen: Vec<&str> = Vec::new();
@@ -27,7 +27,7 @@ pub fn reference() -> String {
         }
     }
     out.push('\n');
-    out.push_str(include_str!("prose/end.md"));
+    out.push_str(include_str!("prose/end.txt"));
     out
 }
 

@@ -108,14 +108,14 @@ impl Namespaces {
             (false, None) => End::Element,
         };
         let (from, steps) = if raw.absolute {
-            self.from_root(checker, text, raw, steps?)?
+            self.starts_at_root(checker, text, raw, steps?)?
         } else {
-            (self.from_here(checker, text, raw)?, steps?)
+            (self.starts_here(checker, text, raw)?, steps?)
         };
         Some(Branch { from, steps, end })
     }
 
-    fn from_here(&self, checker: &mut Checker<'_>, text: &Text, raw: &RawBranch) -> Option<Base> {
+    fn starts_here(&self, checker: &mut Checker<'_>, text: &Text, raw: &RawBranch) -> Option<Base> {
         let below = match self.rows {
             Rows::None => Some(0),
             Rows::Below(depth) => depth,
@@ -136,7 +136,7 @@ impl Namespaces {
     }
 
     /// Where an absolute path begins. Where the event's element is the root, its first step names it, and is left out.
-    fn from_root(
+    fn starts_at_root(
         &self,
         checker: &mut Checker<'_>,
         text: &Text,

@@ -9,7 +9,7 @@
 //! Which outputs an event has is decided first, and what is made of them is held against that by the audit.
 
 use super::looked::Looked;
-use super::shown::{self, Names, shown};
+use super::shown::{Names, shown};
 use super::values::Scope;
 use crate::job::{Document, Edit, JobSpec, OutputSpec, TopicChoice};
 use crate::model::{
@@ -101,7 +101,7 @@ impl OutputSetup {
         let template = |output: &OutputSpec| {
             let Document::Template(template) = &output.document else { return Ok(None) };
             let template = Template::compile(&template.file, &template.source)?;
-            let names = shown::names(&template.names());
+            let names = Names::of(&template);
             Ok(Some((template, names)))
         };
         let templates = spec.outputs.iter().map(template).collect::<Result<_, _>>()?;

@@ -8,21 +8,32 @@
 use super::values::Scope;
 use crate::job::{Field, FieldType, List, Meta, Step, ValueRef};
 use crate::model::{Body, Reading, Row, Value};
-use crate::xml::{Shown, text_or_bytes};
+use crate::xml::{Shown, Template, text_or_bytes};
 use std::collections::BTreeSet;
 
-/// The beginnings of the names that a template takes: `customer` of `customer.name`.
-pub(super) type Names = BTreeSet<String>;
+/// The names that a template takes.
+#[derive(Debug)]
+pub(super) struct Names {
+    /// Their beginnings: `customer` of `customer.name`.
+    first: BTreeSet<String>,
+    /// The headers that it names; NULL where the record has none of the name.
+    headers: Vec<String>,
+}
 
-/// Those of a template's names that begin something.
-pub(super) fn names(of_template: &[String]) -> Names {
-    of_template.iter().map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect()
+impl Names {
+    /// Of a template.
+    pub(super) fn of(template: &Template) -> Names {
+        let names = template.names();
+        let first = names.iter().map(|name| name.split('.').next().unwrap_or_default().to_owned()).collect();
+        let headers = names.iter().filter_map(|name| name.strip_prefix("_header.")).map(str::to_owned);
+        Names { first, headers: headers.collect() }
+    }
 }
 
 /// The values that the template takes.
 pub(super) fn shown(scope: &Scope<'_>, wanted: &Names) -> Vec<(String, Shown)> {
     let (spec, mut all) = (scope.spec, Vec::new());
-    let is_wanted = |name: &str| wanted.contains(name);
+    let is_wanted = |name: &str| wanted.first.contains(name);
     for (index, field) in spec.event.fields.iter().enumerate().filter(|(_, field)| is_wanted(&field.name)) {
         all.push((field.name.clone(), of_field(field, scope.value(&ValueRef::Field(index)))));
     }
@@ -37,7 +48,7 @@ pub(super) fn shown(scope: &Scope<'_>, wanted: &Names) -> Vec<(String, Shown)> {
     for (index, list) in spec.event.lists.iter().enumerate().filter(outer) {
         all.push((list.name.clone(), rows(scope, index, None)));
     }
-    all.extend(of_record(scope, &is_wanted));
+    all.extend(of_record(scope, wanted));
     all
 }
 
@@ -75,7 +86,7 @@ fn row_of(scope: &Scope<'_>, list: usize, place: usize, row: &Row) -> Shown {
 }
 
 /// `_topic` and its like. Of headers of one name the last counts.
-fn of_record(scope: &Scope<'_>, is_wanted: &impl Fn(&str) -> bool) -> Vec<(String, Shown)> {
+fn of_record(scope: &Scope<'_>, wanted: &Names) -> Vec<(String, Shown)> {
     let metas = [
         ("_topic", Meta::Topic),
         ("_partition", Meta::Partition),
@@ -86,11 +97,12 @@ fn of_record(scope: &Scope<'_>, is_wanted: &impl Fn(&str) -> bool) -> Vec<(Strin
     ];
     let mut all: Vec<(String, Shown)> = metas
         .into_iter()
-        .filter(|(name, _)| is_wanted(name))
+        .filter(|(name, _)| wanted.first.contains(*name))
         .map(|(name, meta)| (name.to_owned(), Shown::Value(scope.value(&ValueRef::Meta(meta)))))
         .collect();
-    if is_wanted("_header") {
-        let mut table: Vec<(String, Shown)> = Vec::new();
+    if wanted.first.contains("_header") {
+        let null = |name: &String| (name.clone(), Shown::Value(Value::Null));
+        let mut table: Vec<(String, Shown)> = wanted.headers.iter().map(null).collect();
         for (name, value) in &scope.looked.event.record.headers {
             table.retain(|(known, _)| known != name);
             let value = value.as_ref().map_or(Value::Null, text_or_bytes);

@@ -20,6 +20,9 @@ pub(in crate::xml) struct Attributes {
     pub(in crate::xml) text: String,
 }
 
+/// What a default costs beside its name and value.
+const DEFAULT_BYTES: usize = 16;
+
 /// What is declared for one element.
 #[derive(Debug, Default)]
 pub(in crate::xml) struct Declared {
@@ -27,6 +30,8 @@ pub(in crate::xml) struct Declared {
     tokens: HashMap<String, bool>,
     /// The attributes that have a default.
     pub(in crate::xml) defaults: Vec<Attribute>,
+    /// What they cost an element: names, values and [`DEFAULT_BYTES`] each.
+    pub(in crate::xml) default_bytes: usize,
 }
 
 impl Declared {
@@ -110,6 +115,8 @@ impl Attributes {
                 None => QName { prefix: start..start, local: start..middle },
             };
             let value = middle..self.text.len();
+            let bytes = DEFAULT_BYTES.saturating_add(value.end.saturating_sub(start));
+            declared.default_bytes = declared.default_bytes.saturating_add(bytes);
             declared.defaults.push(Attribute { name, value, origin: Origin::Default, read: None });
         }
         Ok(())

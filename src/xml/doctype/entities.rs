@@ -29,15 +29,17 @@ const BYTES_MAX: usize = 1024 * 1024;
 const REFERENCES_MAX: usize = 100_000;
 /// Entities in entities.
 const DEPTH_MAX: usize = 20;
-/// Declared defaults that are looked at, each time that an element of theirs begins; and one more for each byte of the document.
-const DEFAULTS_MAX: usize = 1_000_000;
+/// Of the names and values of declared defaults, each time that an element begins which has them.
+const DEFAULTS_MAX: usize = 4 * 1024 * 1024;
+/// So much more for each byte of the document.
+const DEFAULTS_FACTOR: usize = 4;
 
 impl Budget {
     pub(in crate::xml) fn new(document_bytes: usize) -> Budget {
         Budget {
             bytes: BYTES_MAX,
             references: REFERENCES_MAX,
-            defaults: DEFAULTS_MAX.saturating_add(document_bytes),
+            defaults: DEFAULTS_MAX.saturating_add(document_bytes.saturating_mul(DEFAULTS_FACTOR)),
         }
     }
 
@@ -62,10 +64,10 @@ impl Budget {
         self.references
     }
 
-    /// Takes the look at an element's defaults.
-    pub(in crate::xml) fn look_at_defaults(&mut self, count: usize, at: usize) -> Result<(), Fault> {
+    /// Takes the defaults of one element.
+    pub(in crate::xml) fn take_defaults(&mut self, bytes: usize, at: usize) -> Result<(), Fault> {
         let over = || Fault::new(ReasonCode::Limit, at, "too many defaults of attributes, a fixed limit");
-        self.defaults = self.defaults.checked_sub(count).ok_or_else(over)?;
+        self.defaults = self.defaults.checked_sub(bytes).ok_or_else(over)?;
         Ok(())
     }
 }

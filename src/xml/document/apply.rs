@@ -286,15 +286,17 @@ mod tests {
     fn places_that_are_none() {
         let shift_jis = document("Shift_JIS", "<a>日</a>").2;
         let start = shift_jis.len() - 6;
-        for (document, places) in [
-            (&"<a>ä</a>".as_bytes()[..], vec![4..4]),
-            (b"<a/>", vec![5..5]),
-            (b"<a>xy</a>", vec![3..5, 4..5]),
-            (b"\xff\xfe<\0a\0/\0>\0", vec![5..5]),
-            (&shift_jis, vec![start + 1..start + 1]),
-            (&shift_jis, vec![900..900]),
-        ] {
-            let edits: Vec<TextEdit> = places.into_iter().map(|range| edit(range, "n")).collect();
+        type Case<'a> = (&'a [u8], &'a [(usize, usize)]);
+        let cases: [Case<'_>; 6] = [
+            ("<a>ä</a>".as_bytes(), &[(4, 4)]),
+            (b"<a/>", &[(5, 5)]),
+            (b"<a>xy</a>", &[(3, 5), (4, 5)]),
+            (b"\xff\xfe<\0a\0/\0>\0", &[(5, 5)]),
+            (&shift_jis, &[(start + 1, start + 1)]),
+            (&shift_jis, &[(900, 900)]),
+        ];
+        for (document, places) in cases {
+            let edits: Vec<TextEdit> = places.iter().map(|(start, end)| edit(*start..*end, "n")).collect();
             let error = apply(document, &edits).unwrap_err();
             assert!(matches!(error, ApplyError::Mismatch { .. }), "{edits:?}");
         }

@@ -92,11 +92,11 @@ impl Finder for &mut Canonical {
 fn without_instructions(canonical: &str) -> String {
     let mut rest = canonical.to_owned();
     if let Some(start) = rest.find("<!DOCTYPE") {
-        let end = start + rest[start..].find("]>\n").unwrap() + "]>\n".len();
+        let end = rest.find("]>\n").unwrap() + "]>\n".len();
         rest.replace_range(start..end, "");
     }
     while let Some(start) = rest.find("<?") {
-        let end = start + rest[start..].find("?>").unwrap() + "?>".len();
+        let end = rest.find("?>").unwrap() + "?>".len();
         rest.replace_range(start..end, "");
     }
     rest

@@ -64,7 +64,7 @@ fn names_and_texts_of_many_megabytes() {
     );
     let (code, detail) = job.refusal(format!("<r><{long}></{long}x></r>"));
     assert_eq!(code, ReasonCode::NotWellFormed);
-    assert!(detail.contains("an end tag of another name"), "{}", &detail[..200]);
+    assert!(detail.contains("an end tag of another name"), "{} bytes of detail", detail.len());
     let body = "x\r".repeat(32 * MIB);
     let decoded = job.decode(&format!("<r><n>{body}</n></r>"));
     let Value::Text(read) = &decoded.reading.values[0] else { panic!() };
@@ -80,11 +80,11 @@ fn a_message_cut_off_at_any_byte_is_refused_with_its_place() {
         // Behind the last `>` only white space follows.
         let last = sample.rfind('>').unwrap();
         for end in (0..=last).filter(|end| sample.is_char_boundary(*end)) {
-            let reason = decode_one(&mut decoder, &sample[..end]).unwrap_err();
+            let reason = decode_one(&mut decoder, sample.get(..end).unwrap()).unwrap_err();
             assert_eq!(reason.code, ReasonCode::NotWellFormed, "{end}: {reason}");
             assert!(reason.detail.starts_with("line "), "{reason}");
         }
-        decode_one(&mut decoder, &sample[..=last]).unwrap();
+        decode_one(&mut decoder, sample.get(..=last).unwrap()).unwrap();
         for behind in ["\0", "<", "x", "&", "<r/>", "]]>", "\u{feff}"] {
             let reason = decode_one(&mut decoder, format!("{sample}{behind}")).unwrap_err();
             assert_eq!(reason.code, ReasonCode::NotWellFormed, "{behind}: {reason}");

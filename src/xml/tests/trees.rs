@@ -102,7 +102,7 @@ proptest! {
             text: name.into(),
             fields: paths.iter().map(|path| field("f".into(), path.clone(), FieldType::Json)).collect(),
         };
-        let mut job = job(&[], &[of_event.clone()]);
+        let mut job = job(&[], std::slice::from_ref(&of_event));
         job.event.lists = vec![list("outer", None, &outer, &of_outer), list("inner", Some(0), &inner, &of_inner)];
         let event = decode_all(&job, &document).remove(0).unwrap();
         prop_assert_eq!(&event.reading.values, &[all(tree.root_element(), &of_event)]);

@@ -236,7 +236,7 @@ fn one_event_of_a_record_is_refused_whole_and_comes_back_alone() {
     bench.run_to_end(0);
     assert_eq!(bench.column("SELECT CAST(n AS CHAR) FROM journal ORDER BY entry"), ["0", "2", "1"]);
     assert_eq!(bench.column("SELECT label FROM line ORDER BY entry").len(), 6);
-    assert_eq!((bench.outputs().len(), copies.values().len(), bench.dead_letters().len()), (3, 3, 2));
+    assert_eq!((bench.outputs().len(), copies.values().len(), bench.committed()), (3, 3, 2));
     assert_eq!(bench.outputs()[2].source, "0/1", "as a record of its own");
     verify_is_clean(&bench);
 }
@@ -265,7 +265,6 @@ topic = "OUTPUT"
 name = "gone"
 topic = "OUTPUT"
 on = "tombstone"
-document = "none"
 "#;
 
 /// Sends records with keys; none: a tombstone.

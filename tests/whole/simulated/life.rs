@@ -36,7 +36,7 @@ pub fn live_with(seed: u64, lie: Option<Lie>) -> Lived {
     let local = LocalSet::new();
     local.block_on(&runtime.unwrap(), async {
         let world = match lie {
-            None if seed % 4 == 0 => World::of_many(match seed % 32 {
+            None if seed.is_multiple_of(4) => World::of_many(match seed % 32 {
                 4 | 20 => Some(RejectRule::Park),
                 12 => Some(RejectRule::DeadLetter),
                 28 => Some(RejectRule::Discard),
