@@ -54,7 +54,12 @@ pub(super) async fn tables<E: Engine + ?Sized>(session: &mut E) -> Result<Vec<Ta
         Dialect::MySql => MYSQL,
         Dialect::Sqlite => SQLITE,
     };
-    let rows = session.query(Cow::Borrowed(text), Vec::new()).await?;
+    let ours = |error: DatabaseError| {
+        // The session calls all questions that are no step's the ledger's.
+        let message = error.message.replacen("the ledger", "the schema's tables", 1);
+        DatabaseError { message, ..error }
+    };
+    let rows = session.query(Cow::Borrowed(text), Vec::new()).await.map_err(ours)?;
     let mut tables: Vec<Table> = Vec::new();
     for row in rows {
         let Some((name, column)) = column(row) else { continue };

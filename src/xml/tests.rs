@@ -15,6 +15,7 @@ mod edited_trees;
 mod edits;
 mod encodings;
 mod events;
+mod families;
 mod fields;
 mod generated;
 mod grown;

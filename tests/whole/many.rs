@@ -9,6 +9,9 @@ mod check;
 mod input;
 mod job;
 
+#[cfg(test)]
+mod refused;
+
 pub use check::check;
 pub use input::ManyInput;
 pub use job::{EXTRA, spec, steps};

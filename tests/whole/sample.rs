@@ -4,6 +4,7 @@ use rusqlite::Connection;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
+use tidegate::kafka::mock::MockLogServer;
 
 const ORDERS: [&str; 2] = [
     "<o:order xmlns:o='urn:shop:1' id='A-1'><o:total currency='CHF'>10.50</o:total><o:line sku='X'>2</o:line>\
@@ -205,4 +206,39 @@ fn fields_are_matched_with_the_columns_that_there_are() {
     assert_eq!(said.code, 64);
     has_all(&said.err, &["--database: the file none.db does not exist"]);
     assert!(!folder.path("none.db").exists() && !folder.path("x.toml").exists());
+}
+
+#[test]
+fn look_ups_are_asked_and_nothing_is_stored() {
+    let folder = Folder::new();
+    folder.ok(&["new", "orders.toml", "--sample", "0.xml", "1.xml"]);
+    let tables = folder.read("orders.sql");
+    let database = Connection::open(folder.path("order.db")).unwrap();
+    database.execute_batch(&tables).unwrap();
+    database
+        .execute_batch("CREATE TABLE tier (id TEXT, name TEXT); INSERT INTO tier VALUES ('A-1', 'gold')")
+        .unwrap();
+    let steps = "[[database.steps]]\nname = \"tier\"\nlookup = \"SELECT name FROM tier WHERE id = :id\"\n\n[[database.steps]]";
+    let output =
+        "document = \"input\"\n[[output.add]]\nat = \".\"\nelement = \"o:tier\"\ntext = \":tier.name\"\n#";
+    let job = folder.read("orders.toml").replacen("[[database.steps]]", steps, 1).replacen(
+        "document = \"input\"",
+        output,
+        1,
+    );
+    let broker = MockLogServer::start().unwrap();
+    for topic in ["order", "order.stored", "order.rejected"] {
+        broker.create_topic(topic, 1).unwrap();
+    }
+    let job = job.replace("${TIDEGATE_KAFKA:127.0.0.1:9092}", &broker.bootstrap_servers());
+    std::fs::write(folder.path("orders.toml"), job).unwrap();
+    let said = folder.run(&["check", "orders.toml", "--sample", "0.xml"]);
+    assert_eq!(said.code, 0, "{}{}", said.out, said.err);
+    has_all(&said.out, &["finds name = \"gold\"", "+++ order.stored", "gold</"]);
+    // Nobody has that tier, and the look-up wants one.
+    let said = folder.run(&["check", "orders.toml", "--sample", "1.xml"]);
+    assert_eq!(said.code, 65, "{}{}", said.out, said.err);
+    has_all(&said.out, &["finds no row", "REJECT missing_lookup: look-up step \"tier\" found no row"]);
+    let count: i64 = database.query_row("SELECT count(*) FROM \"order\"", (), |row| row.get(0)).unwrap();
+    assert_eq!(count, 0);
 }

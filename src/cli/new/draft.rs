@@ -49,6 +49,8 @@ pub(super) struct Draft {
     pub(super) lists: Vec<ListDraft>,
     /// Lists that did not fit: paths.
     pub(super) lists_left_out: Vec<String>,
+    /// Secrets by their names, which no job stores by itself: paths.
+    pub(super) secrets: Vec<String>,
     /// Indexes into `fields`.
     pub(super) key: Key,
 }
@@ -172,6 +174,7 @@ struct Drafter<'p, 'a> {
     /// The first is the event's.
     tables: Vec<Table<'a>>,
     lists_left_out: Vec<String>,
+    secrets: Vec<String>,
     /// Records that are events, and so no part of what is around them.
     records: Option<&'a Name>,
 }
@@ -196,6 +199,7 @@ impl Draft {
             prefixes,
             tables: vec![Table::default()],
             lists_left_out: Vec::new(),
+            secrets: Vec::new(),
             records: is_batch.then_some(event.name),
         };
         let local = |name: &Name| name.local.clone();
@@ -236,6 +240,9 @@ impl<'a> Drafter<'_, 'a> {
     }
 
     fn field(&mut self, table: usize, field: Raw<'a>) {
+        if field.chain.last().is_some_and(|local| is_secret(local)) {
+            return self.secrets.push(field.path);
+        }
         if let Some(table) = self.tables.get_mut(table) {
             table.fields.push(field);
         }
@@ -372,7 +379,7 @@ impl<'a> Drafter<'_, 'a> {
     }
 
     fn finish(self, each: String, is_batch: bool, event: &Shape<'a>) -> Draft {
-        let Drafter { tables, lists_left_out, .. } = self;
+        let Drafter { tables, lists_left_out, secrets, .. } = self;
         let mut tables = tables.into_iter();
         let mut own = tables.next().unwrap_or_default();
         let key = key::choose(&own.fields, event.count());
@@ -408,6 +415,7 @@ impl<'a> Drafter<'_, 'a> {
             left_out,
             lists: lists.collect(),
             lists_left_out,
+            secrets,
             key,
         }
     }
@@ -418,6 +426,15 @@ fn suffix(value: &str, number: usize) -> String {
     const CHARS_MAX: usize = 16;
     let is_name = value.starts_with(|c: char| c.is_ascii_alphabetic()) && value.len() <= CHARS_MAX;
     if is_name { value.to_owned() } else { (number + 1).to_string() }
+}
+
+/// Whether a name says that nobody is to see what stands there.
+fn is_secret(local: &str) -> bool {
+    const WORDS: [&str; 8] =
+        ["secret", "password", "passwd", "passphrase", "apikey", "accesskey", "accesstoken", "privatekey"];
+    let plain: String =
+        local.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+    WORDS.iter().any(|word| plain.contains(word))
 }
 
 /// What XML Schema says to its own readers.

@@ -114,7 +114,7 @@ fn is_word(prefix: &str) -> bool {
 
 /// `urn:iso:std:iso:20022:tech:xsd:camt.053.001.04` to `camt`.
 fn from_uri(uri: &str) -> String {
-    let words = uri.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
+    let mut words = uri.split(|c: char| !c.is_ascii_alphanumeric()).map(str::to_ascii_lowercase);
     let says = |word: &String| {
         let letters = word.bytes().filter(u8::is_ascii_alphabetic).count();
         let version = word.strip_prefix('v').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
@@ -124,7 +124,7 @@ fn from_uri(uri: &str) -> String {
             && !word.starts_with("xml")
             && !SAYS_NOTHING.contains(&word.as_str())
     };
-    let word = words.filter(says).next_back().unwrap_or_else(|| "n".to_owned());
+    let word = words.rfind(says).unwrap_or_else(|| "n".to_owned());
     word.chars().take(CHARS_MAX).collect()
 }
 

@@ -125,6 +125,16 @@ fn a_batch_of_records_is_one_event_each() {
 }
 
 #[test]
+fn a_secret_is_no_field() {
+    let document: &[u8] =
+        b"<a id='1'><SharedSecret>abracadabra</SharedSecret><line api-key='k'/><line api-key='l'/></a>";
+    let job = made(&[document], None).job;
+    assert!(job.contains("# secrets by their names, left out:\n#   SharedSecret\n#   @api-key"), "{job}");
+    assert!(!job.contains("shared_secret") && !job.contains("abracadabra"), "{job}");
+    assert_eq!(tried(&job, document).1, exit::OK);
+}
+
+#[test]
 fn a_large_sample_raises_the_limits() {
     let document = format!("<a id='1'><t>{}</t></a>", "x".repeat(20 << 20));
     let job = made(&[document.as_bytes()], None).job;

@@ -109,6 +109,7 @@ fn event(out: &mut Out, draft: &Draft, prefixes: &Prefixes) {
     fields(out, &draft.fields);
     left_out(out, &draft.left_out, "left out, with more fields than a table should have");
     left_out(out, &draft.lists_left_out, "repeated, and left out");
+    left_out(out, &draft.secrets, "secrets by their names, left out");
     out.line("");
     for (index, list) in draft.lists.iter().enumerate() {
         rows(out, draft, index, list);

@@ -210,7 +210,7 @@ fn place_of(world: &World, record: &Record) -> (String, i64) {
     }
 }
 
-fn header(record: &Record, name: &str) -> Option<String> {
+pub fn header(record: &Record, name: &str) -> Option<String> {
     let (_, value) = record.headers.iter().rev().find(|(found, _)| found == name)?;
     Some(String::from_utf8(value.as_ref()?.to_vec()).unwrap())
 }
