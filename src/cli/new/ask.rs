@@ -37,10 +37,14 @@ pub(super) fn ask(url: &str) -> Result<Answer, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime =
         runtime.map_err(|error| fail(format!("cannot start the tokio runtime: {error}"), exit::INTERNAL))?;
-    let asked = runtime.block_on(tokio::time::timeout(DEADLINE, async {
-        let mut session = database.connect().await?;
-        session.tables().await
-    }));
+    // A time-out is made where the clock is: inside.
+    let asked = runtime.block_on(async {
+        let question = async {
+            let mut session = database.connect().await?;
+            session.tables().await
+        };
+        tokio::time::timeout(DEADLINE, question).await
+    });
     let tables = match asked {
         Ok(tables) => tables.map_err(|error| fail(error.to_string(), code(&error)))?,
         Err(_elapsed) => return Err(fail(format!("no answer for {} s", DEADLINE.as_secs()), OUTAGE)),

@@ -8,6 +8,8 @@
 //! Every attribute and every text of the samples is a field of the event, or of a row of the list that it is in. Beyond what a
 //! table can have, the deepest are left out, and named in a comment.
 
+mod batch;
+
 use super::guess::{Guess, guess, is_currency};
 use super::key::{self, Key};
 use super::names::{Chain, snake, unique};
@@ -15,6 +17,7 @@ use super::prefixes::Prefixes;
 use super::shape::{AttributeShape, Shape};
 use super::told::told_apart;
 use crate::job::Name;
+use batch::batch;
 use std::collections::HashSet;
 
 /// Fields that one table gets.
@@ -23,12 +26,6 @@ const FIELDS_MAX: usize = 64;
 const LISTS_MAX: usize = 24;
 /// Lists inside of each other.
 const NESTED_MAX: usize = 8;
-/// A batch has at least this share of its document's elements in its records, in percent, ...
-const BATCH_PERCENT: usize = 85;
-/// ... so many records somewhere, ...
-const BATCH_RECORDS: usize = 2;
-/// ... and around them no more fields than these.
-const BATCH_HEAD_FIELDS: usize = 14;
 /// The namespace of `xsi:nil`.
 const XSI_URI: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
@@ -484,35 +481,4 @@ fn named(fields: Vec<Raw<'_>>, taken: &HashSet<String>) -> Vec<FieldDraft> {
         texts: field.texts.iter().map(|text| (*text).to_owned()).collect(),
     });
     drafts.collect()
-}
-
-/// The way to the records and their shape, where nearly the whole document is records.
-fn batch<'s, 'a>(root: &'s Shape<'a>) -> Option<(Vec<&'a Name>, &'s Shape<'a>)> {
-    let total = root.weight();
-    let (mut way, mut at) = (vec![root.name], root);
-    loop {
-        let heaviest = at.children.iter().max_by_key(|child| child.weight())?;
-        way.push(heaviest.name);
-        if heaviest.most() < BATCH_RECORDS {
-            if heaviest.is_missing_somewhere() {
-                return None;
-            }
-            at = heaviest;
-            continue;
-        }
-        let share = heaviest.weight() * 100 >= total * BATCH_PERCENT;
-        let are_records = !heaviest.children.is_empty() && !heaviest.mixed;
-        // A statement with its entries has a head that says more.
-        let head = leaves(root).saturating_sub(leaves(heaviest));
-        let everywhere = !heaviest.is_missing_somewhere();
-        // The head is looked for by name: the records' name must be theirs alone.
-        return (share && are_records && everywhere && head <= BATCH_HEAD_FIELDS).then_some((way, heaviest));
-    }
-}
-
-/// Attributes and texts that there are.
-fn leaves(shape: &Shape<'_>) -> usize {
-    let own = shape.attributes.iter().filter(|attribute| !is_of_schema(attribute.name)).count();
-    let text = usize::from(!shape.texts.filled.is_empty());
-    own + text + shape.children.iter().map(leaves).sum::<usize>()
 }

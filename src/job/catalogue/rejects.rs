@@ -109,7 +109,7 @@ pub(in crate::job) static LIMITS: Table = table(
             Default::Is("\"64MiB\""),
             "\"256MiB\"",
             "Per process: read and not yet committed; at least `document_bytes`. May be overdrawn by what one reader takes at a \
-             time.",
+             time, and by what is made of that.",
         ),
         key(
             "document_bytes",
@@ -128,7 +128,7 @@ pub(in crate::job) static LIMITS: Table = table(
         ),
         key(
             "events_per_record",
-            // An event's place in its record is kept as 32 bits; more than a million have no room in the time of one transaction.
+            // Each counts some 400 bytes and what was read of it: this bounds what one record can do to the memory.
             Kind::Integer { least: 1, most: 1_000_000, or_zero: false },
             Default::Is("100000"),
             "100000",

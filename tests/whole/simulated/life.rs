@@ -4,6 +4,7 @@
 use super::super::check::check;
 use super::super::input::TOPICS;
 use super::super::instance::How;
+use super::super::life::CLAIMS_MAX;
 use super::super::world::World;
 use super::process::Process;
 use super::universe::Universe;
@@ -286,15 +287,15 @@ impl Life {
     }
 
     /// Instances without faults beside zombies that wake up when they like; then everybody ends. A zombie that was frozen
-    /// in its start claims when it wakes up, and is the newest then: so there may be as many last runs as zombies, and one
-    /// more.
+    /// in its start claims when it wakes up, and is the newest then, and claims again where the answer to that was lost: so
+    /// there may be as many last runs as claims, and one more.
     async fn last_round(&mut self) {
         self.thaw_some();
         if self.universe.world.refused == Some(RejectRule::Park) {
             self.universe.world.database.mend();
         }
-        let zombies = self.universe.processes.len();
-        for attempt in 0..=zombies {
+        let claims = CLAIMS_MAX * self.universe.processes.len();
+        for attempt in 0..=claims {
             let workers = 1 + self.some(3);
             let last = self.universe.start(&format!("last run {attempt}"), How::well(workers));
             let time = self.some_ms(300);
@@ -304,7 +305,7 @@ impl Life {
             self.universe.run_until(PATIENCE, ended).await;
             match self.universe.processes[last].ended() {
                 Some(Ended::Drained) => break,
-                Some(Ended::Halted(halt)) if halt.kind == HaltKind::Fenced && attempt < zombies => {}
+                Some(Ended::Halted(halt)) if halt.kind == HaltKind::Fenced && attempt < claims => {}
                 other => return self.wrong.push(format!("last run {attempt} ended with {other:?}")),
             }
         }
