@@ -214,7 +214,13 @@ fn run_of<T>(all: &[T], owners: &Range<u32>, owner: impl Fn(&T) -> u32) -> Range
     }
     let first = all.partition_point(|one| owner(one) < owners.start);
     let rest = all.get(first..).unwrap_or_default();
-    let length = rest.partition_point(|one| owner(one) < owners.end);
+    // Most runs are short: only of a long one is the end searched for.
+    const SHORT: usize = 4;
+    let short = rest.iter().take(SHORT).take_while(|one| owner(one) < owners.end).count();
+    let length = match short {
+        SHORT => rest.partition_point(|one| owner(one) < owners.end),
+        _ => short,
+    };
     small(first)..small(first.saturating_add(length))
 }
 

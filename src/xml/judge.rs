@@ -65,6 +65,8 @@ impl<'a> Judge<'a> {
         self.spend(EVENT_BYTES)?;
         let key = self.key(at)?;
         let mut reading = Reading::default();
+        reading.values.reserve_exact(plan.fields.len());
+        reading.marks.reserve_exact(plan.edits.len());
         for field in &plan.fields {
             reading.values.push(self.value(field, at, None)?);
         }
