@@ -23,7 +23,7 @@ use super::source::Covered;
 use super::stop::StopRequest;
 use crate::job::{JobSpec, RejectRule, TombstoneRule};
 use crate::kafka::ReadRecord;
-use crate::model::{Body, Coordinates, Epoch, Event, Reason, ReasonCode, Record};
+use crate::model::{Body, Coordinates, Epoch, Event, Reason, ReasonCode};
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
 use crate::status::Board;
@@ -233,7 +233,7 @@ impl Shell {
 
 /// One record to its events, in document order; none: the job wants none of it.
 pub fn read(record: &ReadRecord, spec: &JobSpec, decoder: &mut Decoder) -> Vec<Part> {
-    let decoded = match only_event(&record.record, &spec.name) {
+    let decoded = match letter::only_event(&record.record, &spec.name) {
         None => all_events(record, spec, decoder),
         Some(index) => one_event(record, index, spec, decoder),
     };
@@ -288,13 +288,6 @@ fn one_event(
     };
     let event = all_events(record, spec, decoder)?.into_iter().nth(index).ok_or_else(gone)?;
     Ok(vec![event])
-}
-
-/// Which of its record's events a replayed dead letter of this job is about.
-pub(super) fn only_event(record: &Record, job: &str) -> Option<usize> {
-    let (_, value) = record.headers.iter().rev().find(|(name, _)| name == letter::EVENT)?;
-    let (of, index) = std::str::from_utf8(value.as_deref()?).ok()?.rsplit_once('/')?;
-    index.parse().ok().filter(|_| of == job)
 }
 
 fn parts(record: &ReadRecord, events: Vec<Found>, spec: &JobSpec) -> Vec<Part> {

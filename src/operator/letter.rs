@@ -1,11 +1,12 @@
 //! Letter: what a dead letter's record says beside the record that was rejected, and how one is made to fit its topic.
 //!
 //! In:        a dead letter and the largest record that its topic takes     Out: the letter; where it must be, cut and marked
+//!            a replayed letter's record     Out: which of its events it is about
 //! Order:     the rejected record's headers in theirs, Tidegate's own behind them
 //! Fails:     never: below [`LIMIT_MIN`] the letter is as small as it can be, and may be refused
 //! Not here:  which records are rejected (decode), who makes a letter of them (gate)
 
-use crate::model::{Headers, Outgoing};
+use crate::model::{Headers, Outgoing, Record};
 use bytes::Bytes;
 
 /// The stable code of why the record was rejected. Tidegate's own headers begin with the last one of this name.
@@ -145,6 +146,13 @@ fn put_back(letter: &mut Outgoing, value: &Bytes, limit: usize) {
         }
         len = len.saturating_sub(over);
     }
+}
+
+/// Which of its record's events a replayed dead letter of this job is about.
+pub(crate) fn only_event(record: &Record, job: &str) -> Option<usize> {
+    let (_, value) = record.headers.iter().rev().find(|(name, _)| name == EVENT)?;
+    let (of, index) = std::str::from_utf8(value.as_deref()?).ok()?.rsplit_once('/')?;
+    index.parse().ok().filter(|_| of == job)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::database::{
 };
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Coordinates, Event, KeyId, Outgoing, Reason, ReasonCode, Record, TopicPartition};
-use crate::operator::decode::only_event;
+use crate::operator::letter::only_event;
 use crate::protocol::gate::{Changes, Outcome, Transaction};
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
