@@ -6,7 +6,8 @@
 
 mod templates;
 
-use crate::job::{Checked, check};
+use crate::job::{Checked, JobSpec, check};
+use crate::xml::Decoder;
 use sha2::{Digest, Sha256};
 use std::path::Path;
 
@@ -24,6 +25,9 @@ pub(super) fn load_with_hash(path: &Path) -> Result<(Checked, String), String> {
     let folder = path.parent().unwrap_or(Path::new(""));
     templates::fill(&mut checked.spec, folder)
         .map_err(|why| why.lines().map(|line| format!("{label}: {line}")).collect::<Vec<_>>().join("\n"))?;
+    // What the checks of keys let through would else be found by a worker.
+    let JobSpec { event, outputs, limits, .. } = &checked.spec;
+    Decoder::new(event, outputs, *limits).map_err(|error| format!("{label}: {error}"))?;
     if let Some(file) = checked.spec.password_file().map(str::to_owned) {
         let file = folder.join(&file);
         let shown = file.display();

@@ -291,7 +291,7 @@ fn one_event(
 }
 
 /// Which of its record's events a replayed dead letter of this job is about.
-fn only_event(record: &Record, job: &str) -> Option<usize> {
+pub(super) fn only_event(record: &Record, job: &str) -> Option<usize> {
     let (_, value) = record.headers.iter().rev().find(|(name, _)| name == letter::EVENT)?;
     let (of, index) = std::str::from_utf8(value.as_deref()?).ok()?.rsplit_once('/')?;
     index.parse().ok().filter(|_| of == job)

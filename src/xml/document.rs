@@ -104,6 +104,15 @@ fn readable(document: &[u8]) -> Cow<'_, str> {
     Encoding::Utf8.decode(body).unwrap_or_else(|malformed| malformed.before)
 }
 
+/// Bytes of the mark of a document that [`open`] has taken, where its text is its bytes behind the mark: in UTF-8 and ASCII. Places in
+/// the text are then places among the bytes, and nothing needs to be decoded again.
+pub(super) fn plain_from(document: &[u8]) -> Option<usize> {
+    match detect(document) {
+        Ok((Encoding::Utf8 | Encoding::Ascii, mark_bytes)) => Some(mark_bytes),
+        Ok(_) | Err(_) => None,
+    }
+}
+
 /// The document's encoding and the bytes of its mark. A declaration in UTF-16 is not looked at.
 fn detect(document: &[u8]) -> Result<(Encoding, usize), Fault> {
     let (start, mark_bytes) = start_of(document);

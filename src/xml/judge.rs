@@ -65,6 +65,8 @@ impl<'a> Judge<'a> {
         self.spend(EVENT_BYTES)?;
         let key = self.key(at)?;
         let mut reading = Reading::default();
+        reading.values.reserve_exact(plan.fields.len());
+        reading.marks.reserve_exact(plan.edits.len());
         for field in &plan.fields {
             reading.values.push(self.value(field, at, None)?);
         }
@@ -108,7 +110,7 @@ impl<'a> Judge<'a> {
                 }
                 KeyPlan::Header(name) => {
                     let what = || format!("the key's part, the header `{name}`,");
-                    Cow::Borrowed(outer_part(header(record, name), what)?)
+                    Cow::Borrowed(outer_part(header(record, name).map(<[u8]>::trim_ascii), what)?)
                 }
             });
         }
@@ -328,7 +330,7 @@ fn header<'a>(record: &'a Record, name: &str) -> Option<&'a [u8]> {
 /// A part of the key from beside the document.
 fn outer_part(bytes: Option<&[u8]>, what: impl What) -> Result<&[u8], Verdict> {
     let reason = |why: &str| Reason { code: ReasonCode::KeyMissing, detail: format!("{} {why}", what()) };
-    let bytes = bytes.ok_or_else(|| Verdict::Nowhere(reason("is not there")))?.trim_ascii();
+    let bytes = bytes.ok_or_else(|| Verdict::Nowhere(reason("is not there")))?;
     if bytes.is_empty() { Err(Verdict::Nowhere(reason("is empty"))) } else { Ok(bytes) }
 }
 

@@ -29,12 +29,12 @@ pub(super) fn read(
 ) -> Result<(), Verdict> {
     let Some(plan) = judge.world.plan.lists.get(list) else { return Ok(()) };
     // The rows' own programs must not take the set from under this loop.
-    let rows: Vec<u32> = match elements(judge.world, judge.runs, &plan.each, within) {
-        Elements::Run(start, end) => (start..end).collect(),
-        Elements::List(list) => list.to_vec(),
+    let (run, list_of) = match elements(judge.world, judge.runs, &plan.each, within) {
+        Elements::Run(start, end) => (start..end, Vec::new()),
+        Elements::List(list) => (0..0, list.to_vec()),
     };
-    for (index, element) in rows.iter().enumerate() {
-        let at = At { node: plan.each.node, element: *element };
+    for (index, element) in run.chain(list_of).enumerate() {
+        let at = At { node: plan.each.node, element };
         let row = row(judge, plan, at, parent, small(index.saturating_add(1)))?;
         let number = lists.get(list).map_or(0, Vec::len);
         if let Some(rows) = lists.get_mut(list) {

@@ -78,8 +78,23 @@ struct Binding {
     prefix_end: usize,
     end: usize,
     id: NamespaceId,
+    /// See [`Hint`].
+    hint: Hint,
     /// Different for every declaration of a document.
     stamp: u64,
+}
+
+/// A prefix's length and its first bytes: two prefixes of different hints are different, which is told without looking at the
+/// texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hint(u64);
+
+impl Hint {
+    fn of(prefix: &str) -> Hint {
+        let bytes = prefix.as_bytes().iter().take(7);
+        let first = bytes.fold(0_u64, |packed, byte| packed << 8 | u64::from(*byte));
+        Hint(first << 8 | u64::try_from(prefix.len() & 0xff).unwrap_or_default())
+    }
 }
 
 /// All declarations that are in scope, the outermost first.
@@ -131,15 +146,16 @@ impl Scope {
         let prefix_end = self.buffer.len();
         self.buffer.push_str(uri);
         self.stamp = self.stamp.wrapping_add(1);
-        let (end, id, stamp) = (self.buffer.len(), known.find(uri), self.stamp);
-        self.bindings.push(Binding { start, prefix_end, end, id, stamp });
+        let (end, id, stamp, hint) = (self.buffer.len(), known.find(uri), self.stamp, Hint::of(prefix));
+        self.bindings.push(Binding { start, prefix_end, end, id, hint, stamp });
         Ok(())
     }
 
     /// What an element's prefix means here; the empty prefix is the default namespace. `None`: it is not declared.
     pub(super) fn resolve(&self, prefix: &str) -> Option<Resolved> {
-        let found =
-            self.bindings.iter().enumerate().rev().find(|(_, binding)| self.prefix(binding) == prefix);
+        let hint = Hint::of(prefix);
+        let means_it = |binding: &Binding| binding.hint == hint && self.prefix(binding) == prefix;
+        let found = self.bindings.iter().enumerate().rev().find(|(_, binding)| means_it(binding));
         match found {
             Some((index, binding)) => Some(Resolved { id: binding.id, binding: Some(index) }),
             None if prefix.is_empty() => Some(Resolved::NONE),

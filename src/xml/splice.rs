@@ -103,10 +103,18 @@ pub fn write(
         changes.take(mark, edit)?;
     }
     check_empty_tags(document, &changes)?;
-    if let Some(element) = element {
-        lone::cut_out(document, element, &mut changes)?;
-    }
-    apply(document, &changes.into_edits()?).map_err(|error| match error {
+    let written = match (element, document::plain_from(document)) {
+        (None, _) => apply(document, &changes.into_edits()?),
+        (Some(element), None) => {
+            lone::cut_out(document, element, &mut changes)?;
+            apply(document, &changes.into_edits()?)
+        }
+        (Some(element), Some(mark_bytes)) => {
+            let (short, edits) = lone::short(document, mark_bytes, element, changes)?;
+            apply(&short, &edits)
+        }
+    };
+    written.map_err(|error| match error {
         ApplyError::Name { code_point, encoding } => SpliceError::Name { code_point, encoding },
         ApplyError::Mismatch { detail } => SpliceError::Mismatch { detail },
     })
@@ -119,6 +127,10 @@ fn check_empty_tags(document: &[u8], changes: &Changes) -> Result<(), SpliceErro
         return Ok(());
     }
     let wrong = SpliceError::Mismatch { detail: "a mark of an empty tag is not at its `/`" };
+    if let Some(mark_bytes) = document::plain_from(document) {
+        let at = |at: usize| document.get(mark_bytes.saturating_add(at));
+        return if places.all(|place| at(place) == Some(&b'/')) { Ok(()) } else { Err(wrong) };
+    }
     let opened = document::open(document, usize::MAX).map_err(|_| wrong.clone())?;
     let text = opened.text().text.as_bytes();
     if places.all(|at| text.get(at) == Some(&b'/')) { Ok(()) } else { Err(wrong) }

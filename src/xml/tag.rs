@@ -123,6 +123,11 @@ pub(super) fn read(
     }
 }
 
+/// What may stand in a name of ASCII letters behind its first one.
+fn is_plain_name_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')
+}
+
 /// A place inside one tag.
 struct Cursor<'a> {
     text: &'a str,
@@ -163,6 +168,37 @@ impl<'a> Cursor<'a> {
     }
 
     fn name(&mut self, detail: &'static str) -> Result<QName, Fault> {
+        match self.plain_name() {
+            Some(name) => Ok(name),
+            None => self.any_name(detail),
+        }
+    }
+
+    /// A name of ASCII letters, which nearly every name is: one look at each byte.
+    fn plain_name(&mut self) -> Option<QName> {
+        let rest = self.rest();
+        let starts = |at: usize| rest.get(at).is_some_and(|b| b.is_ascii_alphabetic() || *b == b'_');
+        let part = |from: usize| {
+            let rest = rest.get(from..).unwrap_or_default();
+            let ends = rest.iter().position(|b| !is_plain_name_byte(*b)).unwrap_or(rest.len());
+            from.saturating_add(ends)
+        };
+        let mut local = 0;
+        let mut end = part(0);
+        if rest.get(end) == Some(&b':') {
+            local = end.saturating_add(1);
+            end = part(local);
+        }
+        let is_end = rest.get(end).is_none_or(|b| is_space(*b) || *b == b'=');
+        if !is_end || !starts(0) || !starts(local) {
+            return None;
+        }
+        let whole = self.advance(end);
+        let colon = whole.start.saturating_add(local.saturating_sub(1));
+        Some(QName { prefix: whole.start..colon, local: whole.start.saturating_add(local)..whole.end })
+    }
+
+    fn any_name(&mut self, detail: &'static str) -> Result<QName, Fault> {
         let rest = self.rest();
         let ends = |b: &u8| is_space(*b) || matches!(b, b'=' | b'"' | b'\'' | b'/' | b'<' | b'>');
         let length = rest.iter().position(ends).unwrap_or(rest.len());

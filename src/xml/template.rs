@@ -12,12 +12,15 @@
 
 mod escape;
 
+mod holes;
+
 use super::decode::Decoder;
 use super::text::text_of;
 use crate::job::{Doctype, EventSpec, LimitsSpec, NoMatch, TombstoneRule};
 use crate::model::{Headers, Reason, ReasonCode, Record, Value};
 use bytes::Bytes;
 use escape::Escaped;
+use holes::misplaced;
 use minijinja::value::{Object, ObjectRepr, ValueKind};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use std::fmt;
@@ -102,6 +105,12 @@ impl Template {
     /// # Errors
     /// [`TemplateError::Syntax`]
     pub fn compile(name: &str, source: &str) -> Result<Template, TemplateError> {
+        if let Some((line, what)) = misplaced(source) {
+            let detail = format!(
+                "a value stands in {what}, where it cannot be escaped: write it as text or as an attribute's value"
+            );
+            return Err(TemplateError::Syntax { name: name.to_owned(), line: Some(line), detail });
+        }
         let mut environment = Environment::new();
         for filter in REMOVED_FILTERS {
             environment.remove_filter(filter);

@@ -178,8 +178,8 @@ impl OutputSetup {
             Bytes::from(crate::xml::join_key(&parts.collect::<Vec<String>>()))
         };
         let mut headers = event.record.headers.clone();
-        // It says something about the record in this job's input, and nothing about what becomes of it.
-        headers.retain(|(name, _)| name != letter::EVENT);
+        // They say something about the record in this job's input, and nothing about what becomes of it.
+        headers.retain(|(name, _)| name != letter::EVENT && name != letter::OUTPUT);
         headers.push(self.source_header(event.at));
         if self.has_several() {
             headers.push((letter::OUTPUT.to_owned(), Some(Bytes::from(self.name_of(number)))));
@@ -255,6 +255,9 @@ fn document(scope: &Scope<'_>, output: &OutputSpec, first_mark: usize) -> Result
         Document::Input => None,
         Document::Element => element.as_ref(),
     };
+    if element.is_none() && output.edits.is_empty() {
+        return Ok(Some(input.clone()));
+    }
     let marks = marks.get(first_mark..first_mark + output.edits.len()).unwrap_or_default();
     let edits: Vec<Edited> = output.edits.iter().map(|edit| edited(scope, edit)).collect();
     write(input, element, marks, &edits).map(|document| Some(Bytes::from(document))).map_err(unwritable)

@@ -18,6 +18,7 @@ use crate::database::{
 };
 use crate::kafka::ReadRecord;
 use crate::model::{Body, Coordinates, Event, KeyId, Outgoing, Reason, ReasonCode, Record, TopicPartition};
+use crate::operator::decode::only_event;
 use crate::protocol::gate::{Changes, Outcome, Transaction};
 use crate::protocol::guard::Stage;
 use crate::protocol::halt::{Halt, HaltKind};
@@ -249,7 +250,8 @@ fn event_of(work: &Work, row: ParkedRow) -> Option<Event> {
     // The key group and key are the ones that it was parked under, whatever can be read of it now.
     let unread = |record: Record, reason| Event {
         at,
-        last_of_record: true,
+        // How many events it has is not known yet: unless it was sent back for one, a letter must say which it is of.
+        last_of_record: only_event(&record, &work.spec.name).is_some(),
         key_group: row.at.group,
         key: row.key.clone(),
         record: Arc::new(record),

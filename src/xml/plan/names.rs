@@ -63,8 +63,15 @@ impl Node {
         if self.any.is_some() {
             return self.any;
         }
-        let found = self.children.binary_search_by(|(n, l, _)| (*n, l.as_str()).cmp(&(namespace, local)));
-        found.ok().and_then(|index| self.children.get(index)).map(|(_, _, node)| *node)
+        // Few are told apart sooner by their lengths than by their order.
+        const FEW: usize = 12;
+        let found = if self.children.len() <= FEW {
+            self.children.iter().find(|(n, l, _)| *n == namespace && l == local)
+        } else {
+            let place = self.children.binary_search_by(|(n, l, _)| (*n, l.as_str()).cmp(&(namespace, local)));
+            place.ok().and_then(|index| self.children.get(index))
+        };
+        found.map(|(_, _, node)| *node)
     }
 
     pub(in crate::xml) fn attribute(&self, namespace: NamespaceId, local: &str) -> Option<AttributeIndex> {

@@ -207,7 +207,7 @@ fn keys_of_several_parts() {
     let mut decoder = job.decoder();
     let decoded =
         decoder.decode(&record(Some(" k "), &[("h", b"0"), ("h", b"\xff|"), ("i", b"")])).unwrap().remove(0);
-    assert_eq!(&decoded.unwrap().key[..], b"k|\xff\\||1");
+    assert_eq!(&decoded.unwrap().key[..], b" k |\xff\\||1");
     for (key, headers, what) in [
         (None, &[("h", &b"1"[..])][..], "the record's key is not there"),
         (Some("k"), &[][..], "the header `h`, is not there"),
