@@ -15,6 +15,57 @@ pub mod purchase_orders;
 pub mod statements;
 pub mod traffic;
 
+/// A test for each job file, by whoever runs them.
+macro_rules! each_job {
+    ($runs:path) => {
+        #[test]
+        fn bank_statements_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::statements::newer());
+        }
+
+        #[test]
+        fn older_bank_statements_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::statements::older());
+        }
+
+        #[test]
+        fn bank_notifications_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::notifications::notifications());
+        }
+
+        #[test]
+        fn invoices_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::invoices::invoices());
+        }
+
+        #[test]
+        fn purchase_orders_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::purchase_orders::purchase_orders());
+        }
+
+        #[test]
+        fn traffic_situations_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::traffic::situations());
+        }
+
+        #[test]
+        fn roadworks_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::traffic::roadworks());
+        }
+
+        #[test]
+        fn car_parks_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::traffic::parking());
+        }
+
+        #[test]
+        fn clinical_documents_give_their_rows_documents_and_dead_letters() {
+            $runs(&$crate::shipped::clinical::clinical());
+        }
+    };
+}
+pub(crate) use each_job;
+
 /// One job file and what must come of it.
 pub struct Shipped {
     /// In `jobs/`.

@@ -105,47 +105,4 @@ fn runs_as_it_is(job: &Shipped) {
     shipped::hold(job, &|query| rows_of(&world, query), sent, dead);
 }
 
-#[test]
-fn bank_statements_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::statements::newer());
-}
-
-#[test]
-fn older_bank_statements_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::statements::older());
-}
-
-#[test]
-fn bank_notifications_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::notifications::notifications());
-}
-
-#[test]
-fn invoices_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::invoices::invoices());
-}
-
-#[test]
-fn purchase_orders_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::purchase_orders::purchase_orders());
-}
-
-#[test]
-fn traffic_situations_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::traffic::situations());
-}
-
-#[test]
-fn roadworks_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::traffic::roadworks());
-}
-
-#[test]
-fn car_parks_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::traffic::parking());
-}
-
-#[test]
-fn clinical_documents_give_their_rows_documents_and_dead_letters() {
-    runs_as_it_is(&shipped::clinical::clinical());
-}
+shipped::each_job!(runs_as_it_is);
