@@ -3,9 +3,6 @@
 use std::process::ExitCode;
 use tidegate::cli::{self, Process};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let process = Process::new(end_now);
     cli::end_on_panic(&process);

@@ -132,6 +132,9 @@ impl Item for Queued {
 /// Bytes of the events of one transaction: their outputs must fit into one packet of any server in the outbox.
 const TRANSACTION_BYTES_MAX: usize = 4 << 20;
 
+/// Beside a transaction that is soon through, so many events get one of their own; fewer wait for it.
+const BESIDE_MIN: usize = 64;
+
 /// What the gate gives.
 pub struct Stored<'scope> {
     /// Stored batches.
@@ -264,7 +267,12 @@ type HandOver = (Epoch, Vec<StoredBatch>, Vec<Epoch>);
 impl Shell {
     fn new(setup: GateSetup, (to_me, reports): (Sender<Report>, Mailbox<Report>)) -> Shell {
         let events_max = usize::try_from(setup.spec.database.batch_events).unwrap_or(1);
-        let limits = Limits { events_max, bytes_max: TRANSACTION_BYTES_MAX, parked_max: setup.parked_max };
+        let limits = Limits {
+            events_max,
+            bytes_max: TRANSACTION_BYTES_MAX,
+            beside_min: BESIDE_MIN,
+            parked_max: setup.parked_max,
+        };
         let locked = Locked::new(&setup.spec, &setup.board);
         let work = lane::Work::new(&setup, to_me.clone());
         Shell {
@@ -310,6 +318,7 @@ impl Shell {
                     }
                     Input::Undone { lane, again: Again::Now }
                 }
+                Report::Slow { lane } => Input::Slow { lane },
                 Report::TooMuch { lane } => Input::Undone { lane, again: Again::Smaller },
                 Report::Out { lane, said } => {
                     self.said = said;

@@ -75,6 +75,10 @@ impl<E: Item + Clone, O> Gate<E, O> {
                 let transaction = self.lane(lane).take_storing();
                 self.stored(transaction, outcomes, actions);
             }
+            Input::Slow { lane } => {
+                self.lane(lane).slows();
+                self.dispatch(actions);
+            }
             Input::Undone { lane, again } => self.undone(lane, again, actions),
             Input::InDoubt { lane, outcomes } => {
                 let transaction = self.lane(lane).take_storing();
@@ -150,12 +154,30 @@ impl<E: Item + Clone, O> Gate<E, O> {
     }
 
     fn dispatch(&mut self, actions: &mut Vec<Action<E, O>>) {
-        while self.up && !self.ready.is_empty() {
+        while self.up && !self.ready.is_empty() && self.is_worth_a_lane() {
             let Some(lane) = self.lanes.iter().position(|lane| matches!(lane, Lane::Idle)) else { return };
             let transaction = Arc::new(self.form());
-            *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+            *self.lane(lane) = Lane::storing(&transaction, 0);
             actions.push(Action::Store { lane, transaction, contended: 0 });
         }
+    }
+
+    /// Whether what is ready goes into the database now, beside what is there. A transaction costs as much by itself as some
+    /// dozens of events cost in it: few events wait until one that is soon through is through, and go together with those that
+    /// come until then. Nothing waits for a transaction that takes long.
+    fn is_worth_a_lane(&self) -> bool {
+        if !self.lanes.iter().any(Lane::is_soon_through) {
+            return true;
+        }
+        let enough = self.limits.beside_min.min(self.pressure.applied_to(self.limits).events_max);
+        let mut events = 0_usize;
+        for state in self.ready.iter().filter_map(|group| self.groups.get(group)) {
+            events = events.saturating_add(state.queued());
+            if events >= enough || state.is_in_pass() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes from the key groups that are ready, oldest first, until the transaction is full. A retry goes alone.
@@ -249,7 +271,7 @@ impl<E: Item + Clone, O> Gate<E, O> {
         let contended = contended.saturating_add(1);
         let events: usize = transaction.batches.iter().map(|batch| batch.events.len()).sum();
         if contended < 2 || events < 2 {
-            *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended };
+            *self.lane(lane) = Lane::storing(&transaction, contended);
             actions.push(Action::Store { lane, transaction, contended });
             return;
         }
@@ -285,7 +307,7 @@ impl<E: Item + Clone, O> Gate<E, O> {
         match lane::verdict(&transaction, rows) {
             lane::Verdict::Stored => self.stored(transaction, outcomes, actions),
             lane::Verdict::NotStored if self.up => {
-                *self.lane(lane) = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+                *self.lane(lane) = Lane::storing(&transaction, 0);
                 actions.push(Action::Store { lane, transaction, contended: 0 });
             }
             lane::Verdict::NotStored => *self.lane(lane) = Lane::Waiting { transaction },

@@ -47,6 +47,7 @@ pub fn apply(plan: &Plan, world: &World, step: Step) -> Result<World, String> {
         Step::Arrive { .. }
         | Step::Dispatch { .. }
         | Step::Store { .. }
+        | Step::Slow { .. }
         | Step::StoreCut { .. }
         | Step::StoreContended { .. }
         | Step::StoreDoubted { .. }
@@ -138,6 +139,9 @@ fn of_gate(plan: &Plan, world: &mut World, step: Step) -> Result<(), String> {
             to_gate(plan, world, slot, worker, ToGate::Dispatch)
         }
         Step::Store { slot, worker, lane } => storing::store(plan, world, slot, worker, lane),
+        Step::Slow { slot, worker, lane } => {
+            to_gate(plan, world, slot, worker, ToGate::Slow { lane: usize::from(lane) })
+        }
         Step::StoreCut { slot, worker, lane } => {
             let lane = usize::from(lane);
             undone(plan, world, (slot, worker), ToGate::Undone { lane, again: Again::WhenUp })

@@ -39,6 +39,7 @@ pub fn line(plan: &Plan, world: &World, step: Step) -> String {
             format!("{}: the gate forms transactions", who(world, slot, worker))
         }
         Step::Store { slot, worker, lane }
+        | Step::Slow { slot, worker, lane }
         | Step::StoreCut { slot, worker, lane }
         | Step::StoreContended { slot, worker, lane }
         | Step::StoreDoubted { slot, worker, lane }
@@ -136,6 +137,7 @@ fn of_lane(plan: &Plan, world: &World, step: Step, (slot, worker): (u8, u8), lan
             Lane::Store(t) => format!("stores {what}{}", parked(plan, world, t)),
             _ => String::new(),
         },
+        Step::Slow { .. } => format!("takes long with {what}"),
         Step::StoreCut { .. } => format!("loses its connection before the COMMIT of {what}"),
         Step::StoreContended { .. } => format!("is a deadlock's victim with {what}"),
         Step::StoreDoubted { .. } => format!("loses its connection behind the COMMIT of {what}"),

@@ -93,6 +93,8 @@ pub struct Plan {
     pub lanes: usize,
     /// Events of one database transaction.
     pub events_max: usize,
+    /// Fewer events than this wait for a transaction that is soon through.
+    pub beside_min: usize,
     /// Parked events that one batch of a pass takes out of the ledger.
     pub retry_rows: usize,
     /// Somebody mends what makes the database refuse events, sooner or later, and marks what is parked.
@@ -113,6 +115,7 @@ impl Plan {
             workers: vec![1],
             lanes: 1,
             events_max: 1,
+            beside_min: 1,
             retry_rows: 1,
             mends: false,
             first_is_running: true,

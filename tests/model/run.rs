@@ -136,7 +136,12 @@ pub fn own_id(worker: u8) -> usize {
 impl Running {
     pub fn new(plan: &Plan, claimed: Vec<Claimed>, emitted: BTreeMap<KeyGroup, BatchNumber>) -> Running {
         let claims = claimed.iter().map(|c| (c.group, c.incarnation)).collect();
-        let limits = gate::Limits { events_max: plan.events_max, bytes_max: usize::MAX, parked_max: 100 };
+        let limits = gate::Limits {
+            events_max: plan.events_max,
+            bytes_max: usize::MAX,
+            beside_min: plan.beside_min,
+            parked_max: 100,
+        };
         Running {
             gate: Gate::new(claimed, plan.lanes, limits),
             sink: Sink::new(emitted, sink::Limits { records_max: 100, bytes_max: usize::MAX }),

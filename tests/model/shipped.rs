@@ -114,3 +114,14 @@ fn trouble_upon_trouble_in_one_run() {
         ..Plan::plain("1 worker, 2 connections, faults in a row", &["0 0 0", "0 1 1", "0 2 0"])
     });
 }
+
+#[test]
+fn few_events_wait_for_a_transaction_that_is_soon_through() {
+    passes(&Plan {
+        lanes: 2,
+        events_max: 2,
+        beside_min: 2,
+        budget: budget([2, 1, 0], [3, 1, 0]),
+        ..Plan::plain("1 worker, 2 connections, few events go together", &["0 0 0", "0 1 1", "0 2 0"])
+    });
+}

@@ -29,6 +29,8 @@ pub enum Step {
     Dispatch { slot: u8, worker: u8 },
     /// The database runs a lane's transaction and commits, or refuses its positions.
     Store { slot: u8, worker: u8, lane: u8 },
+    /// A lane's transaction takes long.
+    Slow { slot: u8, worker: u8, lane: u8 },
     /// The connection is lost before COMMIT was sent.
     StoreCut { slot: u8, worker: u8, lane: u8 },
     /// A deadlock, or a lock that took too long.
@@ -225,6 +227,9 @@ fn of_gate(
             Lane::Idle | Lane::InDoubt => {}
             Lane::Store(transaction) => {
                 steps.push((Step::StoreCut { slot, worker, lane }, false));
+                if plan.beside_min > 1 {
+                    steps.push((Step::Slow { slot, worker, lane }, false));
+                }
                 if !transaction.batches.iter().any(|b| locked(b.group)) {
                     steps.push((Step::Store { slot, worker, lane }, true));
                     steps.push((Step::StoreContended { slot, worker, lane }, false));

@@ -106,7 +106,7 @@ pub(in crate::job) static LIMITS: Table = table(
         key(
             "in_flight_bytes",
             Kind::Size { least: MIB, most: 1024 * 1024 * MIB },
-            Default::Is("\"64MiB\""),
+            Default::Is("\"16MiB\""),
             "\"256MiB\"",
             "Per process: read and not yet committed; at least `document_bytes`. May be overdrawn by what one reader takes at a \
              time, and by what is made of that.",

@@ -110,7 +110,7 @@ fn what_is_left_out_has_a_default() {
     assert_eq!(rules, [RejectRule::Halt, RejectRule::Park, RejectRule::Park, RejectRule::Park]);
     assert_eq!(spec.outage.limit_s, 0);
     let limits = LimitsSpec {
-        in_flight_bytes: 64 << 20,
+        in_flight_bytes: 16 << 20,
         document_bytes: 1 << 20,
         document_depth: 256,
         events_per_record: 100_000,

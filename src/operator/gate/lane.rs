@@ -21,10 +21,15 @@ use crate::operator::host::Host;
 use crate::operator::prober::Prober;
 use crate::protocol::gate::{Outcome, Transaction};
 use crate::protocol::halt::{Halt, HaltKind};
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
+
+/// A transaction that is not through by then takes long: nobody waits for it. Most take 5 to 20 ms.
+const SOON: Duration = Duration::from_millis(50);
 
 /// What a lane is told.
 pub(super) enum Command {
@@ -34,14 +39,41 @@ pub(super) enum Command {
 
 /// What a lane, or the prober, reports.
 pub(super) enum Report {
-    Stored { lane: usize, outcomes: Vec<Outcome<Outputs>> },
-    Contended { lane: usize, said: String },
-    TooMuch { lane: usize },
-    Out { lane: usize, said: String },
-    InDoubt { lane: usize, outcomes: Vec<Outcome<Outputs>>, said: String },
-    Settled { lane: usize, rows: Vec<(KeyGroup, Incarnation, BatchNumber)> },
-    Unsettled { lane: usize, said: String },
-    Fenced { lane: usize },
+    Stored {
+        lane: usize,
+        outcomes: Vec<Outcome<Outputs>>,
+    },
+    Contended {
+        lane: usize,
+        said: String,
+    },
+    /// What it runs takes long. Its report comes later.
+    Slow {
+        lane: usize,
+    },
+    TooMuch {
+        lane: usize,
+    },
+    Out {
+        lane: usize,
+        said: String,
+    },
+    InDoubt {
+        lane: usize,
+        outcomes: Vec<Outcome<Outputs>>,
+        said: String,
+    },
+    Settled {
+        lane: usize,
+        rows: Vec<(KeyGroup, Incarnation, BatchNumber)>,
+    },
+    Unsettled {
+        lane: usize,
+        said: String,
+    },
+    Fenced {
+        lane: usize,
+    },
     Up,
     Halt(Halt),
 }
@@ -100,13 +132,28 @@ async fn serve(lane: usize, work: Work, mut commands: mpsc::Receiver<Command>) {
         let question = work.prober.ask();
         let report = match command {
             Command::Store { transaction, contended } => {
-                tokio::time::sleep(pause(contended)).await;
-                store(lane, &work, &mut session, &transaction).await
+                let stored = async {
+                    tokio::time::sleep(pause(contended)).await;
+                    store(lane, &work, &mut session, &transaction).await
+                };
+                slow_or_not(lane, &work, stored).await
             }
             Command::Settle { groups } => settle(lane, &work, &mut session, &groups).await,
         };
         drop(question);
         work.reports.send(report);
+    }
+}
+
+/// Says that a transaction takes long, where it does; what it came to in any case.
+async fn slow_or_not(lane: usize, work: &Work, stored: impl Future<Output = Report>) -> Report {
+    let mut stored = pin!(stored);
+    match timeout(SOON, stored.as_mut()).await {
+        Ok(report) => report,
+        Err(_elapsed) => {
+            work.reports.send(Report::Slow { lane });
+            stored.await
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::sync::Arc;
 pub(super) enum Lane<E, O> {
     /// Nothing to do.
     Idle,
-    /// Its transaction is running.
-    Storing { transaction: Arc<Transaction<E>>, contended: u32 },
+    /// Its transaction is running. `slow`: for so long that others do not wait for it.
+    Storing { transaction: Arc<Transaction<E>>, contended: u32, slow: bool },
     /// Its transaction is undone and waits for the database.
     Waiting { transaction: Arc<Transaction<E>> },
     /// Its transaction's COMMIT went unanswered; it waits for the database to be asked.
@@ -31,6 +31,23 @@ impl<E, O> Lane<E, O> {
         }
     }
 
+    /// This transaction runs from now on.
+    pub(super) fn storing(transaction: &Arc<Transaction<E>>, contended: u32) -> Lane<E, O> {
+        Lane::Storing { transaction: Arc::clone(transaction), contended, slow: false }
+    }
+
+    /// Whether its transaction is expected to be through in a moment.
+    pub(super) fn is_soon_through(&self) -> bool {
+        matches!(self, Lane::Storing { slow: false, .. })
+    }
+
+    /// Its transaction takes long.
+    pub(super) fn slows(&mut self) {
+        if let Lane::Storing { slow, .. } = self {
+            *slow = true;
+        }
+    }
+
     /// Events in its transaction.
     pub(super) fn events(&self) -> usize {
         self.transaction().map_or(0, |transaction| transaction.batches.iter().map(|b| b.events.len()).sum())
@@ -43,7 +60,7 @@ impl<E, O> Lane<E, O> {
     #[allow(clippy::panic, reason = "an answer to a question that was not asked: going on would store twice")]
     pub(super) fn take_storing_with_count(&mut self) -> (Arc<Transaction<E>>, u32) {
         match std::mem::replace(self, Lane::Idle) {
-            Lane::Storing { transaction, contended } => (transaction, contended),
+            Lane::Storing { transaction, contended, .. } => (transaction, contended),
             _ => panic!("a lane answered that was not storing"),
         }
     }
@@ -60,7 +77,7 @@ impl<E, O> Lane<E, O> {
     pub(super) fn resume(&mut self, lane: usize) -> Option<Action<E, O>> {
         let (next, action) = match std::mem::replace(self, Lane::Idle) {
             Lane::Waiting { transaction } => {
-                let kept = Lane::Storing { transaction: Arc::clone(&transaction), contended: 0 };
+                let kept = Lane::storing(&transaction, 0);
                 (kept, Some(Action::Store { lane, transaction, contended: 0 }))
             }
             Lane::Doubtful { transaction, outcomes } => {

@@ -37,7 +37,7 @@ impl Pressure {
 mod tests {
     use super::*;
 
-    const LIMITS: Limits = Limits { events_max: 500, bytes_max: 1 << 20, parked_max: 7 };
+    const LIMITS: Limits = Limits { events_max: 500, bytes_max: 1 << 20, beside_min: 1, parked_max: 7 };
 
     #[test]
     fn halves_and_doubles_back() {

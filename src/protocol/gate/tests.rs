@@ -41,7 +41,7 @@ fn claimed(group: u32) -> Claimed {
 }
 
 fn limits(events_max: usize, bytes_max: usize) -> Limits {
-    Limits { events_max, bytes_max, parked_max: 3 }
+    Limits { events_max, bytes_max, beside_min: 1, parked_max: 3 }
 }
 
 fn gate(lanes: usize) -> G {
@@ -383,4 +383,56 @@ fn kafka_cannot_confirm_what_was_not_stored() {
 #[should_panic(expected = "not storing")]
 fn an_answer_without_a_question_is_a_fault() {
     act(&mut gate(1), Input::Stored { lane: 0, outcomes: sent(&[]) });
+}
+
+#[test]
+fn few_events_wait_for_a_transaction_that_is_soon_through() {
+    let three = Limits { beside_min: 3, ..limits(10, 1000) };
+    let new = || -> G { Gate::new((0..4).map(claimed).collect(), 3, three) };
+    let mut g = new();
+    assert_eq!(work(&arrive(&mut g, &[E(0, 1)])), vec![(0, vec![(0, 5, vec![1])])], "nobody is in the way");
+    assert!(arrive(&mut g, &[E(1, 2), E(2, 3)]).is_empty(), "two are not worth a transaction");
+    // A key group whose batch is out cannot go, and does not count.
+    assert!(arrive(&mut g, &[E(0, 4)]).is_empty());
+    let actions = arrive(&mut g, &[E(3, 5)]);
+    assert_eq!(work(&actions), vec![(1, vec![(1, 5, vec![2]), (2, 5, vec![3]), (3, 5, vec![5])])]);
+    assert!(arrive(&mut g, &[E(1, 6), E(2, 7)]).is_empty());
+    // Whatever became of the one in the way, the others go on.
+    let actions = act(&mut g, Input::Stored { lane: 0, outcomes: sent(&[0]) });
+    assert!(work(&actions).is_empty(), "another one is soon through");
+    let actions = act(&mut g, Input::Stored { lane: 1, outcomes: sent(&[0, 0, 0]) });
+    assert_eq!(work(&actions), vec![(0, vec![(0, 6, vec![4]), (1, 6, vec![6]), (2, 6, vec![7])])]);
+
+    let mut g = new();
+    arrive(&mut g, &[E(0, 1)]);
+    assert!(arrive(&mut g, &[E(1, 2)]).is_empty());
+    let actions = act(&mut g, Input::Slow { lane: 0 });
+    assert_eq!(work(&actions), vec![(1, vec![(1, 5, vec![2])])], "nothing waits for what takes long");
+    assert!(arrive(&mut g, &[E(2, 3)]).is_empty(), "and the second one is soon through");
+    let actions = act(&mut g, Input::Undone { lane: 1, again: Again::Now });
+    assert_eq!(work(&actions), vec![(1, vec![(1, 5, vec![2])])]);
+    assert!(arrive(&mut g, &[E(3, 4)]).is_empty());
+    let actions = act(&mut g, Input::InDoubt { lane: 1, outcomes: sent(&[0]) });
+    assert!(work(&actions).is_empty(), "nothing is dispatched while the database is out");
+    let actions = act(&mut g, Input::Up);
+    assert!(actions.iter().any(|a| matches!(a, Action::Settle { lane: 1, .. })));
+    assert_eq!(
+        work(&actions),
+        vec![(2, vec![(2, 5, vec![3]), (3, 5, vec![4])])],
+        "what is looked up is in nobody's way"
+    );
+    g.check().unwrap();
+}
+
+#[test]
+fn smaller_transactions_are_worth_a_lane_sooner() {
+    let mut g: G = Gate::new((0..4).map(claimed).collect(), 2, Limits { beside_min: 3, ..limits(2, 1000) });
+    arrive(&mut g, &[E(0, 1)]);
+    assert!(arrive(&mut g, &[E(1, 2)]).is_empty());
+    assert_eq!(work(&arrive(&mut g, &[E(2, 3)])), vec![(1, vec![(1, 5, vec![2]), (2, 5, vec![3])])]);
+    // A pass over parked events never waits for more.
+    let mut g: G = Gate::new((0..4).map(claimed).collect(), 2, Limits { beside_min: 3, ..limits(9, 1000) });
+    arrive(&mut g, &[E(0, 1)]);
+    act(&mut g, Input::Retry(KeyGroup(1)));
+    assert_eq!(work(&act(&mut g, Input::Dispatch)), vec![(1, vec![(1, 5, vec![])])]);
 }

@@ -28,6 +28,8 @@ pub struct Limits {
     pub events_max: usize,
     /// Bytes of all its events together; one event alone may be over it.
     pub bytes_max: usize,
+    /// Beside a transaction that is soon through, fewer events than this do not get one of their own; 1: they do.
+    pub beside_min: usize,
     /// Keys that may be parked in all key groups of this gate.
     pub parked_max: usize,
 }
@@ -112,6 +114,11 @@ pub enum Input<E, O> {
         lane: usize,
         /// One per batch.
         outcomes: Vec<Outcome<O>>,
+    },
+    /// A lane's transaction is not through yet, and takes long.
+    Slow {
+        /// The lane.
+        lane: usize,
     },
     /// A lane's transaction is rolled back, or will be: nothing of it is stored.
     Undone {
