@@ -106,8 +106,9 @@ pub(super) fn admin(setup: &KafkaSetup) -> Result<AdminClient<AdminContext>, Log
 
 pub(super) fn consumer_config(setup: &KafkaSetup) -> ClientConfig {
     let mut config = common(setup);
-    // An idle partition is asked again soon, and a full queue is refilled soon: both cost latency else.
-    config.set("fetch.wait.max.ms", "25");
+    // A partition whose queue was full is asked again when the request is over that waits for the others: soon, then. More
+    // often costs an idle job its quiet.
+    config.set("fetch.wait.max.ms", "100");
     config.set("fetch.queue.backoff.ms", "10");
     // What librdkafka holds when nobody reads: the memory of a job that holds.
     config.set("queued.max.messages.kbytes", "8192");
@@ -126,9 +127,9 @@ pub(super) fn consumer_config(setup: &KafkaSetup) -> ClientConfig {
 
 fn producer_config(setup: &KafkaSetup, transactional_id: &str) -> ClientConfig {
     let mut config = common(setup);
-    // Records gather anyway while their partitions are being added to the transaction; five milliseconds would be most of
-    // what a small transaction takes.
-    config.set("linger.ms", "1");
+    // A transaction's records are sent when all of them are there (writer::drain), or a batch is full. One that is ready while
+    // another of its partition is on its way costs a core until that is through: librdkafka looks at it without a pause.
+    config.set("linger.ms", "1000");
     config.set("transaction.timeout.ms", "60000");
     config.set("message.max.bytes", setup.record_bytes_max.to_string());
     // A topic that is gone must be said to be gone within a transaction's deadline (15 s), not behind it (30 s): else

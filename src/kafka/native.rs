@@ -21,11 +21,13 @@ use rdkafka::topic_partition_list::TopicPartitionList;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::time::Duration;
 
-/// Makes the client send what is queued now, without waiting for `linger.ms`. Does not wait.
+/// Makes the client send what is queued now, without waiting for `linger.ms`, for a millisecond: what becomes ready within that
+/// time (a partition that was added to the transaction) is sent, too. Waits that long where anything is left.
 pub(super) fn send_now(producer: &ProducerClient) {
-    // SAFETY: the pointer is that of a live client, kept by the borrow; with a time-out of 0 the call sets a flag and
-    // wakes the client's threads, takes nothing and keeps nothing.
-    let _not_yet_empty = unsafe { sys::rd_kafka_flush(producer.client().native_ptr(), 0) };
+    const MILLISECONDS: i32 = 1;
+    // SAFETY: the pointer is that of a live client, kept by the borrow; the call sets a flag, wakes the client's threads,
+    // waits and clears the flag; it takes nothing and keeps nothing.
+    let _not_yet_empty = unsafe { sys::rd_kafka_flush(producer.client().native_ptr(), MILLISECONDS) };
 }
 
 /// The end of a partition as the last fetch told it, without asking a broker.

@@ -350,14 +350,11 @@ fn clear(producer: &ProducerClient, until: Instant) {
 /// Serves delivery reports until nothing is left (`true`) or the time is up. `hurry` makes librdkafka send what lingers,
 /// and gives up as soon as it is known why a record has failed.
 fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
-    const HURRY_EVERY: Duration = Duration::from_millis(5);
     const SLOW_AFTER: Duration = Duration::from_millis(50);
     let began = Instant::now();
-    let mut hurried: Option<Instant> = None;
     loop {
-        if hurry && hurried.is_none_or(|when| when.elapsed() >= HURRY_EVERY) {
+        if hurry {
             native::send_now(producer);
-            hurried = Some(Instant::now());
         }
         producer.poll(Duration::ZERO);
         if producer.in_flight_count() == 0 {
@@ -366,6 +363,10 @@ fn drain(producer: &ProducerClient, until: Instant, hurry: bool) -> bool {
         if remaining(until).is_zero() || (hurry && producer.context().tally().has_cause()) {
             return false;
         }
-        std::thread::sleep(if began.elapsed() < SLOW_AFTER { NAP } else { LONG_NAP });
+        if began.elapsed() >= SLOW_AFTER {
+            std::thread::sleep(LONG_NAP);
+        } else if !hurry {
+            std::thread::sleep(NAP);
+        }
     }
 }

@@ -186,10 +186,13 @@ impl Shell {
 
     fn count(&self, batches: &[StoredBatch]) {
         let records = batches.iter().flat_map(|batch| &batch.outputs.records);
-        let (letters, outputs): (Vec<_>, Vec<_>) =
-            records.partition(|record| record.to == Destination::DeadLetter);
-        self.board.emitted.add(outputs.len());
-        self.board.dead_lettered.add(letters.len());
+        let (mut all, mut letters) = (0_usize, 0_usize);
+        for record in records {
+            all = all.saturating_add(1);
+            letters = letters.saturating_add(usize::from(record.to == Destination::DeadLetter));
+        }
+        self.board.emitted.add(all.saturating_sub(letters));
+        self.board.dead_lettered.add(letters);
     }
 
     fn act(&mut self, action: Action<Arc<Outputs>>) {

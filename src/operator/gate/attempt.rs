@@ -129,7 +129,7 @@ async fn outbox_refuses(
         return Err(Failure::Fenced);
     }
     let sending: Vec<usize> = (0..run.sent.len())
-        .filter(|index| run.sent.get(*index).is_some_and(|sent| !sent.records.is_empty()))
+        .filter(|index| run.sent.get(*index).is_some_and(|sent| !sent.of.is_empty()))
         .collect();
     match (&sending[..], run.events.len()) {
         (_, 2..) => Err(Failure::TooMuch),

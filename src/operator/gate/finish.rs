@@ -25,7 +25,7 @@ pub(super) async fn finish(
     work: &Work,
     session: &mut Box<dyn Session>,
     transaction: &Transaction<Queued>,
-    run: &Run<'_>,
+    run: &mut Run<'_>,
 ) -> Result<Vec<Outcome<Outputs>>, Failure> {
     let mut outcomes = Vec::with_capacity(transaction.batches.len());
     let mut parked = Vec::new();
@@ -91,15 +91,17 @@ fn advance_of(work: &Work, batch: &Batch<Queued>, outputs: &Outputs) -> Result<A
     })
 }
 
-/// What a batch sends: outputs, and the letters of those that go to the dead-letter topic, in event order.
-fn outputs_of(work: &Work, batch: &Batch<Queued>, first: usize, run: &Run<'_>) -> Outputs {
-    let (mut records, mut sends) = (Vec::new(), Vec::new());
+/// What a batch sends: outputs, and the letters of those that go to the dead-letter topic, in event order. The outputs are taken
+/// out of the run: whatever becomes of it, they are not asked for again.
+fn outputs_of(work: &Work, batch: &Batch<Queued>, first: usize, run: &mut Run<'_>) -> Outputs {
+    let mut records = Vec::with_capacity(batch.events.len());
+    let mut sends = Vec::with_capacity(batch.events.len());
     for (index, queued) in (first..).zip(&batch.events) {
         match run.fates.of(index) {
             None => {
-                let sent = run.sent.get(index);
-                records.extend(sent.iter().flat_map(|sent| sent.records.iter().cloned()));
-                sends.push(sent.map_or(0, |sent| sent.wanted));
+                let sent = run.sent.get_mut(index);
+                sends.push(sent.as_ref().map_or(0, |sent| sent.wanted));
+                records.extend(sent.into_iter().flat_map(|sent| std::mem::take(&mut sent.records)));
             }
             Some(Fate::DeadLetter(reason)) => {
                 records.push(work.outputs.letter(&queued.event, reason));

@@ -109,6 +109,14 @@ type Positions = BTreeMap<TopicPartition, NextOffset>;
 
 const WAIT: Duration = Duration::from_millis(100);
 
+/// Behind a handful, records gather for so long before the next one. A handful costs a step of the worker and a round of progress
+/// messages, whatever is in it: at some thousand records a second, which come one by one, that is most of what they cost. A
+/// record that comes alone does not wait.
+const GATHER: Duration = Duration::from_millis(3);
+
+/// A handful of so many records is not a small one: more is there already, and nothing waits.
+const GATHERED: usize = 100;
+
 /// How long a broker may take to answer when it is asked whether it is back.
 const PROBE: Duration = Duration::from_secs(1);
 const RECORDS_MAX: usize = 1_000;
@@ -157,9 +165,13 @@ async fn read_on(
     let mut given = positions.clone();
     let mut outage = None;
     let mut refusals = Refusals::default();
+    let mut small: Option<Instant> = None;
     while !stopped() && !reached(setup, &positions) {
         if !setup.budget.wait_for_room(WAIT).await {
             continue;
+        }
+        if let Some(given) = small.take() {
+            tokio::time::sleep(GATHER.saturating_sub(given.elapsed())).await;
         }
         match reader.read(RECORDS_MAX, BYTES_MAX, WAIT).await {
             Ok(mut records) => {
@@ -171,6 +183,7 @@ async fn read_on(
                     setup.board.resumes(World::Broker);
                 }
                 let handful = cover(setup, reader, records, &mut positions);
+                small = (1..GATHERED).contains(&handful.records.len()).then(Instant::now);
                 if !handful.covered.positions.is_empty() {
                     feed.send(Feed::Handful(handful));
                 }

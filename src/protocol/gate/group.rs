@@ -130,8 +130,12 @@ impl<E: Item> Group<E> {
             events.push(event);
         }
         let is_parked = |event: &E| event.key().is_some_and(|key| self.parked.contains(&key));
-        let waiting =
-            (0..).zip(&events).filter(|(_, event)| is_parked(event)).map(|(index, _)| index).collect();
+        // A key costs a hash, and mostly nothing is parked.
+        let waiting = if self.parked.is_empty() {
+            Vec::new()
+        } else {
+            (0..).zip(&events).filter(|(_, event)| is_parked(event)).map(|(index, _)| index).collect()
+        };
         Batch { events, places, waiting, ..self.empty_batch() }
     }
 
