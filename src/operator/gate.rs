@@ -29,7 +29,7 @@ mod outputs;
 mod trial;
 pub use trial::{Trial, Tried, try_event};
 
-pub use outbox::{BadOutbox, is_of_retry};
+pub use outbox::{BadOutbox, Damaged, is_of_retry};
 pub use outputs::{Audited, OutputSetup, Outputs};
 
 use super::account::{Accounts, Tally, Tap, Way};

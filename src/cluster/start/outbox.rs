@@ -182,7 +182,7 @@ pub(in crate::cluster) fn decoded<'a>(
         let outputs = Outputs::from_outbox(&row.outputs, &spec.output_topics).map_err(|bad| {
             let text = format!("outbox of key group {}, batch {}: {bad}", row.group, row.batch);
             let kind = match bad {
-                BadOutbox::Format { .. } => HaltKind::Fenced,
+                BadOutbox::Format { .. } | BadOutbox::Damaged { .. } => HaltKind::Fenced,
                 BadOutbox::Topic { .. } | BadOutbox::Nameless { .. } => HaltKind::Misconfigured,
             };
             Halt::new(kind, text)
