@@ -221,6 +221,8 @@ pub struct Advance {
     pub outbox: Option<Vec<u8>>,
     /// Kafka has confirmed the batches up to this one: their outbox rows can go.
     pub confirmed: Option<BatchNumber>,
+    /// The outbox rows up to this one are gone already; 0: that is not known.
+    pub cleared: BatchNumber,
 }
 
 /// A row of the table of positions.

@@ -19,6 +19,7 @@ fn write(group: u32, incarnation: u64, batch: u64) -> Advance {
         positions: format!("positions of {group} at {batch}"),
         outbox: None,
         confirmed: None,
+        cleared: BatchNumber(0),
     }
 }
 
@@ -155,10 +156,11 @@ pub(super) async fn takes_many_groups_at_once(fixture: Arc<Fixture>) {
     let mut session = fixture.ledger(Vec::new()).await;
     let all: Vec<u32> = (0..300).collect();
     session.claim(&groups(&all)).await.unwrap();
-    for batch in 1..=2 {
+    for batch in 1_u64..=3 {
         session.begin().await.unwrap();
         let of = |g: &u32| Advance {
             confirmed: Some(BatchNumber(batch - 1)),
+            cleared: BatchNumber(batch.saturating_sub(2)),
             ..with_outbox(write(*g, 1, batch), b"o")
         };
         let writes: Vec<Advance> = all.iter().map(of).collect();
@@ -167,9 +169,9 @@ pub(super) async fn takes_many_groups_at_once(fixture: Arc<Fixture>) {
     }
     let found = session.positions().await.unwrap();
     assert_eq!(found.len(), 300);
-    assert!(found.iter().all(|r| r.batch.0 == 2 && r.positions == format!("positions of {} at 2", r.group)));
+    assert!(found.iter().all(|r| r.batch.0 == 3 && r.positions == format!("positions of {} at 3", r.group)));
     let outbox = session.outbox(&groups(&all)).await.unwrap();
-    assert!(outbox.len() == 300 && outbox.iter().all(|r| r.batch.0 == 2));
+    assert!(outbox.len() == 300 && outbox.iter().all(|r| r.batch.0 == 3));
 }
 
 pub(super) async fn refuses_who_does_not_own_the_group(fixture: Arc<Fixture>) {

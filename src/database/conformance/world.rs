@@ -63,6 +63,7 @@ pub(super) async fn a_reset_moves_everything_at_once(fixture: Arc<Fixture>) {
         positions: String::new(),
         outbox: Some(b"one".to_vec()),
         confirmed: None,
+        cleared: BatchNumber(0),
     };
     session.begin().await.unwrap();
     assert!(session.advance(&[advance]).await.unwrap());

@@ -13,6 +13,9 @@ use bytes::Bytes;
 use std::borrow::Cow;
 use std::iter::repeat_n;
 
+/// Most rows of one key group that are deleted without being looked for.
+const KNOWN_ROWS_MAX: u64 = 8;
+
 type Result<T> = std::result::Result<T, DatabaseError>;
 
 /// Outbox rows in, confirmed outbox rows out, and last the positions by compare-and-set.
@@ -38,18 +41,31 @@ pub(in crate::database) async fn advance<E: Engine>(engine: &mut E, writes: &[Ad
     Ok(matched == expected)
 }
 
+/// Where it is known which rows may be there, and they are few, they are deleted without being looked for: a whole key that is
+/// not there locks nothing. Else, as at a key group's first batch, they are looked for.
 async fn delete_confirmed<E: Engine>(engine: &mut E, writes: &[Advance]) -> Result<()> {
-    let confirmed: Vec<_> = writes.iter().filter_map(|write| Some((write.group, write.confirmed?))).collect();
-    for part in confirmed.chunks(statements::GROUPS_MAX) {
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for write in writes {
+        let Some(confirmed) = write.confirmed else { continue };
+        let behind = confirmed.0.saturating_sub(write.cleared.0);
+        if write.cleared.0 > 0 && behind <= KNOWN_ROWS_MAX {
+            let numbers = write.cleared.0.saturating_add(1)..=confirmed.0;
+            known.extend(numbers.map(|number| (write.group, BatchNumber(number))));
+        } else {
+            unknown.push((write.group, confirmed));
+        }
+    }
+    for part in unknown.chunks(statements::GROUPS_MAX) {
         let part = padded(part);
         let sql = statements::confirmed(part.len());
-        let found = engine.query(Cow::Owned(sql), keys(engine.job(), &part)).await?;
-        let found = found.into_iter().map(rows::outbox_key).collect::<Result<Vec<_>>>()?;
-        for part in found.chunks(statements::GROUPS_MAX) {
-            let part = padded(part);
-            let sql = statements::delete_outbox(part.len());
-            engine.execute(Cow::Owned(sql), keys(engine.job(), &part)).await?;
+        for row in engine.query(Cow::Owned(sql), keys(engine.job(), &part)).await? {
+            known.push(rows::outbox_key(row)?);
         }
+    }
+    for part in known.chunks(statements::GROUPS_MAX) {
+        let part = padded(part);
+        let sql = statements::delete_outbox(part.len());
+        engine.execute(Cow::Owned(sql), keys(engine.job(), &part)).await?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(super) struct MySqlSession {
     pub(super) server: Server,
     pub(super) steps: Arc<Steps>,
     /// How each look-up is asked; decided at its first use.
-    pub(super) plans: Vec<Option<Plan>>,
+    pub(super) plans: Vec<Option<Arc<Plan>>>,
     job: Arc<str>,
 }
 
@@ -118,7 +118,6 @@ impl Session for MySqlSession {
         Box::pin(async move {
             let label = self.steps.label(step);
             let sql = self.steps.store(step)?.statement.sql.clone();
-            let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
             store::run(self, &label, &sql, rows).await
         })
     }
@@ -256,8 +255,7 @@ impl Engine for MySqlSession {
 
     fn execute_each<'a>(&'a mut self, text: Cow<'static, str>, rows: Vec<Row>) -> Pending<'a, ()> {
         Box::pin(async move {
-            let rows = rows.iter().map(|row| row.iter().map(bind).collect()).collect();
-            store::run(self, "the ledger", &text, rows).await
+            store::run(self, "the ledger", &text, &rows).await
         })
     }
 

@@ -2,7 +2,8 @@
 //!
 //! In:        a statement, rows of parameters in order
 //! Out:       the effect of running the statement once per row, in order
-//! Order:     MariaDB takes many rows in one message; MySQL, and MariaDB where the rows' types differ, one by one
+//! Order:     MariaDB takes many rows in one message; MySQL, and MariaDB where the rows' types differ, one by one. What is sent
+//!            of a row is made when it is sent
 //! Fails:     a refused row is named: after a refused message its rows run one by one up to the one that fails.
 //!            The transaction is lost by then anyway, so this costs time only, and only then.
 //! Not here:  which rows may go together (the caller's waves)
@@ -10,10 +11,11 @@
 use super::classes::known;
 use super::error::classify;
 use super::session::MySqlSession;
-use crate::database::{DatabaseError, ErrorClass};
+use super::value::{Sent, bind, sent};
+use crate::database::{DatabaseError, ErrorClass, Row};
+use crate::model::Value;
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, Params, Statement, Value as Wire};
-use std::mem::discriminant;
+use mysql_async::{Conn, Error, Params, Statement};
 use std::ops::Range;
 
 /// Room in a packet for what is not values, in bytes.
@@ -27,31 +29,29 @@ pub(super) async fn run(
     session: &mut MySqlSession,
     label: &str,
     sql: &str,
-    mut rows: Vec<Vec<Wire>>,
+    rows: &[Row],
 ) -> Result<(), DatabaseError> {
     let server = session.server;
     let room_bytes = server.packet_bytes_max.saturating_sub(PACKET_OVERHEAD_BYTES);
-    refuse_too_large(label, &rows, room_bytes)?;
+    refuse_too_large(label, rows, room_bytes)?;
     let conn = session.conn()?;
     let statement = conn.prep(sql).await.map_err(|error| classify(label, error))?;
     if !server.bulk || rows.len() < 2 || statement.num_params() == 0 {
         return one_by_one(conn, label, &statement, rows, 0).await;
     }
-    let mut done = 0;
-    for part in parts(&rows, room_bytes) {
-        let part: Vec<Vec<Wire>> = rows.drain(..part.len()).collect();
-        let length = part.len();
-        if length == 1 {
-            one_by_one(conn, label, &statement, part, done).await?;
+    for range in parts(rows, room_bytes) {
+        let first = range.start;
+        let part = rows.get(range).unwrap_or_default();
+        if part.len() == 1 {
+            one_by_one(conn, label, &statement, part, first).await?;
         } else {
-            in_bulk(conn, label, &statement, is_one_statement(sql), part, done).await?;
+            in_bulk(conn, label, &statement, is_one_statement(sql), part, first).await?;
         }
-        done += length;
     }
     Ok(())
 }
 
-fn refuse_too_large(label: &str, rows: &[Vec<Wire>], room_bytes: usize) -> Result<(), DatabaseError> {
+fn refuse_too_large(label: &str, rows: &[Row], room_bytes: usize) -> Result<(), DatabaseError> {
     match rows.iter().position(|row| row_bytes(row) > room_bytes) {
         None => Ok(()),
         Some(row) => {
@@ -65,11 +65,11 @@ async fn one_by_one(
     conn: &mut Conn,
     label: &str,
     statement: &Statement,
-    rows: Vec<Vec<Wire>>,
+    rows: &[Row],
     first: usize,
 ) -> Result<(), DatabaseError> {
-    for (index, row) in rows.into_iter().enumerate() {
-        let done = conn.exec_drop(statement, Params::Positional(row)).await;
+    for (index, row) in rows.iter().enumerate() {
+        let done = conn.exec_drop(statement, bound(row)).await;
         done.map_err(|error| classify(label, error).at_row(first + index))?;
     }
     Ok(())
@@ -80,17 +80,14 @@ async fn in_bulk(
     label: &str,
     statement: &Statement,
     all_or_nothing: bool,
-    rows: Vec<Vec<Wire>>,
+    rows: &[Row],
     first: usize,
 ) -> Result<(), DatabaseError> {
     if !all_or_nothing {
         // Rows before the refused one would stay, and the search below would run them twice.
         conn.query_drop("SAVEPOINT tidegate_bulk").await.map_err(|error| classify(label, error))?;
     }
-    let Err(error) = conn.exec_batch(statement, rows.iter().map(|row| Params::Positional(row.clone()))).await
-    else {
-        return Ok(());
-    };
+    let Err(error) = conn.exec_batch(statement, rows.iter().map(bound)).await else { return Ok(()) };
     let unsupported = matches!(&error, Error::Server(server) if server.code == UNSUPPORTED_IN_BULK);
     let refused = matches!(&error, Error::Server(server)
         if known(server.code).is_some_and(|row| row.class == ErrorClass::Reject));
@@ -106,6 +103,10 @@ async fn in_bulk(
     if unsupported { Ok(()) } else { Err(refusal) }
 }
 
+fn bound(row: &Row) -> Params {
+    Params::Positional(row.iter().map(bind).collect())
+}
+
 /// Whether the server runs a bulk of this statement as one statement, which it undoes as a whole where a row is
 /// refused. That is so for a plain INSERT or REPLACE of values.
 fn is_one_statement(sql: &str) -> bool {
@@ -118,23 +119,21 @@ fn is_one_statement(sql: &str) -> bool {
 }
 
 /// Runs of rows that can go in one message: each column keeps one type, and the whole fits a packet.
-fn parts(rows: &[Vec<Wire>], room_bytes: usize) -> Vec<Range<usize>> {
+fn parts(rows: &[Row], room_bytes: usize) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let (mut start, mut bytes) = (0, 0);
-    let mut types: Vec<Option<std::mem::Discriminant<Wire>>> = Vec::new();
+    let mut types: Vec<Option<Sent>> = Vec::new();
     for (index, row) in rows.iter().enumerate() {
-        let row_types: Vec<_> = row.iter().map(|v| (*v != Wire::NULL).then(|| discriminant(v))).collect();
-        let fits_types = types.iter().zip(&row_types).all(|(a, b)| a.is_none() || b.is_none() || a == b);
-        if index > start && (!fits_types || bytes + row_bytes(row) > room_bytes) {
+        let row_bytes = row_bytes(row);
+        let fits = types.iter().zip(row).all(|(a, b)| a.is_none() || sent(b).is_none_or(|b| *a == Some(b)));
+        if index > start && (!fits || bytes + row_bytes > room_bytes) {
             parts.push(start..index);
-            (start, bytes, types) = (index, 0, Vec::new());
+            (start, bytes) = (index, 0);
+            types.clear();
         }
-        bytes += row_bytes(row);
-        if types.is_empty() {
-            types = row_types;
-        } else {
-            types = types.into_iter().zip(row_types).map(|(a, b)| a.or(b)).collect();
-        }
+        bytes += row_bytes;
+        types.resize(row.len(), None);
+        types.iter_mut().zip(row).for_each(|(a, b)| *a = a.or_else(|| sent(b)));
     }
     if start < rows.len() {
         parts.push(start..rows.len());
@@ -143,10 +142,12 @@ fn parts(rows: &[Vec<Wire>], room_bytes: usize) -> Vec<Range<usize>> {
 }
 
 /// What a row takes in a message, in bytes, rounded up.
-fn row_bytes(row: &[Wire]) -> usize {
+fn row_bytes(row: &Row) -> usize {
     const NUMBER_BYTES: usize = 16;
-    let value = |value: &Wire| match value {
-        Wire::Bytes(bytes) => bytes.len() + NUMBER_BYTES,
+    let value = |value: &Value| match value {
+        Value::Text(text) => text.len() + NUMBER_BYTES,
+        Value::Decimal(number) => number.as_str().len() + NUMBER_BYTES,
+        Value::Bytes(bytes) => bytes.len() + NUMBER_BYTES,
         _ => NUMBER_BYTES,
     };
     row.iter().map(value).sum()
@@ -158,11 +159,11 @@ mod tests {
 
     #[test]
     fn a_part_keeps_one_type_per_column_and_fits_a_packet() {
-        let (int, uint, null) = (Wire::Int(-1), Wire::UInt(1), Wire::NULL);
+        let (int, uint, null) = (Value::Int(-1), Value::UInt(1), Value::Null);
         let rows =
             vec![vec![null.clone()], vec![int.clone()], vec![null.clone()], vec![uint.clone()], vec![int]];
         assert_eq!(parts(&rows, 1000), vec![0..3, 3..4, 4..5]);
-        let long = vec![vec![Wire::Bytes(vec![b'x'; 40])]; 5];
+        let long = vec![vec![Value::Text("x".repeat(40))]; 5];
         assert_eq!(parts(&long, 120), vec![0..2, 2..4, 4..5]);
         assert_eq!(parts(&[vec![uint]], 1), vec![0..1]);
         assert!(parts(&[], 1).is_empty());

@@ -10,6 +10,8 @@ use crate::model::{BatchNumber, Incarnation, KeyGroup};
 use mysql_async::prelude::Queryable;
 use std::sync::Arc;
 
+mod ledger;
+
 mod limits;
 
 mod locks;
@@ -23,6 +25,8 @@ mod stores;
 mod trouble;
 
 mod types;
+
+mod within;
 
 /// An error that was provoked on a real server: its code and class, and that the table marks the code as seen.
 fn met(error: &DatabaseError, code: i64, class: ErrorClass) {
@@ -66,6 +70,8 @@ fn write(group: u32, batch: u64, confirmed: Option<u64>) -> Advance {
         positions: "p".to_owned(),
         outbox: Some(b"o".to_vec()),
         confirmed: confirmed.map(BatchNumber),
+        // The first two batches look for the rows, and the others know which they are.
+        cleared: BatchNumber(confirmed.map_or(0, |confirmed| confirmed.saturating_sub(1))),
     }
 }
 

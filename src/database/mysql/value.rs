@@ -85,6 +85,30 @@ pub(super) fn bind(value: &Value) -> Wire {
     }
 }
 
+/// As what a value is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sent {
+    Signed,
+    Unsigned,
+    Double,
+    Clock,
+    Time,
+    Bytes,
+}
+
+/// As what [`bind`] sends a value; nothing has no type.
+pub(super) fn sent(value: &Value) -> Option<Sent> {
+    match value {
+        Value::Null => None,
+        Value::Text(_) | Value::Decimal(_) | Value::Bytes(_) => Some(Sent::Bytes),
+        Value::Int(_) | Value::Bool(_) => Some(Sent::Signed),
+        Value::UInt(_) => Some(Sent::Unsigned),
+        Value::Date(_) | Value::Timestamp(_) => Some(Sent::Clock),
+        Value::Float(_) => Some(Sent::Double),
+        Value::Time(_) => Some(Sent::Time),
+    }
+}
+
 /// What was read from a column.
 pub(super) fn read(kind: Kind, value: Wire) -> Value {
     match value {

@@ -88,6 +88,7 @@ fn advance_of(work: &Work, batch: &Batch<Queued>, outputs: &Outputs) -> Result<A
         positions: batch.places.to_text(&work.spec.source.topics),
         outbox,
         confirmed: batch.confirmed,
+        cleared: batch.cleared,
     })
 }
 

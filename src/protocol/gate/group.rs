@@ -157,6 +157,7 @@ impl<E: Item> Group<E> {
             is_retry: false,
             places: self.places.clone(),
             confirmed: (self.confirmed > self.cleared).then_some(self.confirmed),
+            cleared: self.cleared,
         }
     }
 

@@ -70,6 +70,8 @@ pub struct Batch<E> {
     pub places: Places,
     /// Kafka has confirmed the batches up to this one and the outbox still holds them.
     pub confirmed: Option<BatchNumber>,
+    /// The outbox rows up to this one were deleted by a batch before; 0: of the time before this run it is not known.
+    pub cleared: BatchNumber,
 }
 
 /// The batches of one database transaction, each of another key group.

@@ -32,6 +32,7 @@ fn write(incarnation: u64, batch: u64) -> Advance {
         positions: "p".to_owned(),
         outbox: Some(vec![1]),
         confirmed: None,
+        cleared: BatchNumber(0),
     }
 }
 

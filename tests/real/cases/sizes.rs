@@ -93,22 +93,36 @@ fn what_is_over_both_limits_goes_aside_cut_and_marked() {
     bench.tidegate(&["verify", "job.toml"]).expect(0, super::bench::DEADLINE);
 }
 
-/// Events whose outputs are too much for one row of the outbox, one of them even by itself.
+/// Text in which nothing is twice, so that the outbox cannot pack it.
+fn noise(seed: u64, length: usize) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let letter = |_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(LETTERS[usize::try_from(state >> 58).expect("six bits")])
+    };
+    (0..length).map(letter).collect()
+}
+
+/// Events whose outputs are too much for one row of the outbox, also packed, one of them even by itself.
 #[test]
 fn outputs_that_do_not_fit_into_a_packet_together_go_in_smaller_batches() {
     let turn = turn();
     let _small = Global::set(turn.services, "max_allowed_packet", "1048576");
-    let mut tables = TABLES.to_vec();
-    tables.push("INSERT INTO ref VALUES ('huge', REPEAT('x', 1000000))");
+    let large = format!("UPDATE ref SET note = '{}' WHERE k = 'large'", noise(100, 200_000));
+    let huge = format!("INSERT INTO ref VALUES ('huge', '{}')", noise(101, 1_000_000));
+    let tables = [TABLES.as_slice(), &[&large, &huge]].concat();
     let bench = Bench::new(turn.services, "packets", &tables);
     bench.job("", &REST.replace("RULE", "dead_letter"));
     for topic in [&bench.input, &bench.output, &bench.dead_letters] {
         kafka::set_topic(&turn.services.kafka, topic, "max.message.bytes", "4000000");
     }
     let of = |k: usize| if k == 13 { "huge" } else { "large" };
-    let pad = " ".repeat(100_000);
-    let documents: Vec<String> =
-        (0..24).map(|k| format!("<r k=\"{k}\" ref=\"{}\">{pad}</r>", of(k))).collect();
+    let pad = |k: usize| noise(u64::try_from(k).expect("a small number"), 100_000);
+    let document = |k| format!("<r k=\"{k}\" ref=\"{}\">{}</r>", of(k), pad(k));
+    let documents: Vec<String> = (0..24).map(document).collect();
     bench.send_texts(&documents);
     bench.run_to_end(0);
     let numbers: Vec<String> = (0..24).filter(|k| *k != 13).map(|k| k.to_string()).collect();

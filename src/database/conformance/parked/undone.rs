@@ -12,6 +12,7 @@ fn advance(batch: u64) -> Advance {
         positions: "p".to_owned(),
         outbox: Some(b"o".to_vec()),
         confirmed: None,
+        cleared: BatchNumber(0),
     }
 }
 

@@ -78,17 +78,21 @@ fn every_type_is_read_alike_one_by_one_and_by_many() {
         }
         let names: Vec<&str> = cases.iter().map(|case| case.0).collect();
         let sql = format!("SELECT {} FROM v WHERE id = ?", names.join(", "));
-        let mut session = session(&fixture, vec![lookup(&sql, &names)]).await;
-        for n in [1, 5] {
+        let limited = format!("{sql} LIMIT 1");
+        let mut session = session(&fixture, vec![lookup(&sql, &names), lookup(&limited, &names)]).await;
+        for (step, n) in [(0, 1), (0, 5), (1, 1), (1, 5)] {
             let rows: Vec<_> = (1..=n).map(|id| vec![Value::Int(id)]).collect();
-            for found in session.lookup(0, &rows).await.unwrap() {
+            for found in session.lookup(step, &rows).await.unwrap() {
                 for (found, (name, _, _, expected)) in found.unwrap().iter().zip(&cases) {
-                    assert_eq!(found, expected, "{name}, {n} at once");
+                    assert_eq!(found, expected, "{name}, {n} at once, step {step}");
                 }
             }
         }
-        // The second time they were asked for by one statement.
-        assert_eq!(session.plans[0].as_ref().unwrap().forms(), 3);
+        // Of five, the first step asked by IN, and the other one by UNION.
+        for (step, is_within) in [(0, true), (1, false)] {
+            let plan = session.plans[step].as_ref().unwrap();
+            assert_eq!((plan.forms(), plan.is_within()), (3, is_within));
+        }
     });
 }
 
