@@ -83,7 +83,9 @@ impl Tables {
             if let Some(row) = self.positions.get_mut(&write.group) {
                 row.confirmed = confirmed;
             }
-            self.outbox.retain(|(group, batch), _| *group != write.group || *batch > confirmed);
+            // As the ledger does: what is said to be gone is not looked for.
+            let stays = |batch: BatchNumber| batch > confirmed || batch <= write.cleared;
+            self.outbox.retain(|(group, batch), _| *group != write.group || stays(*batch));
         }
         let sends = write.outbox.is_some();
         if let Some(outbox) = write.outbox {

@@ -131,6 +131,12 @@ impl Database {
                 batch.group, batch.number
             ));
         }
+        if let Some((number, _)) = row.outbox.iter().find(|(number, _)| *number <= batch.cleared) {
+            let (group, at) = (batch.group, batch.number);
+            return Err(format!(
+                "key group {group}: batch {at} takes the outbox row of {number} for deleted"
+            ));
+        }
         row.batch = batch.number;
         row.places = batch.places.clone();
         row.confirmed = batch.confirmed.unwrap_or(row.confirmed);

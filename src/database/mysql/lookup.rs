@@ -190,7 +190,8 @@ async fn ask_within<'a>(
     part: &[usize],
     (all, seen): (&mut [Asked<'a>], &HashMap<Same<'a>, usize>),
 ) -> Result<bool, DatabaseError> {
-    let (Some(sql), Some(least), Some(most)) = (of_size(&within.many, size), part.first(), part.last()) else {
+    let (Some(sql), Some(least), Some(most)) = (of_size(&within.many, size), part.first(), part.last())
+    else {
         // One alone is asked as the job has it.
         return Ok(false);
     };

@@ -254,9 +254,7 @@ impl Engine for MySqlSession {
     }
 
     fn execute_each<'a>(&'a mut self, text: Cow<'static, str>, rows: Vec<Row>) -> Pending<'a, ()> {
-        Box::pin(async move {
-            store::run(self, "the ledger", &text, &rows).await
-        })
+        Box::pin(async move { store::run(self, "the ledger", &text, &rows).await })
     }
 
     fn point(&mut self, point: Point) -> Pending<'_, ()> {

@@ -79,8 +79,9 @@ impl Key {
             | ColumnType::MYSQL_TYPE_INT24
             | ColumnType::MYSQL_TYPE_LONGLONG => Some(Ok(Key::Number)),
             _ if Kind::of(column) == Kind::Text && flags.contains(ColumnFlags::BINARY_FLAG) => {
-                let [schema, table, name] = [column.schema_str(), column.org_table_str(), column.org_name_str()]
-                    .map(std::borrow::Cow::into_owned);
+                let [schema, table, name] =
+                    [column.schema_str(), column.org_table_str(), column.org_name_str()]
+                        .map(std::borrow::Cow::into_owned);
                 Some(Err(Declared { schema, table, name }))
             }
             _ => None,
@@ -368,10 +369,7 @@ mod tests {
     fn one_statement_asks_for_as_many_as_it_can() {
         let within = Within::new("SELECT a FROM t WHERE id = ?", Key::Number).unwrap();
         let sizes: Vec<_> = [1, 2, 4, 5, 64, 65, 256, 600].map(|left| within.next_size(left)).into();
-        assert_eq!(
-            sizes,
-            [(1, 1), (4, 2), (4, 4), (16, 5), (64, 64), (256, 65), (256, 256), (256, 256)]
-        );
+        assert_eq!(sizes, [(1, 1), (4, 2), (4, 4), (16, 5), (64, 64), (256, 65), (256, 256), (256, 256)]);
     }
 
     #[test]

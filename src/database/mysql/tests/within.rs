@@ -83,7 +83,7 @@ fn numbers_of_every_type_and_what_is_no_number() {
         rows.extend(texts(&["1", "1abc", "01", " 1", "1.0", "", "abc1"]));
         rows.extend([vec![Value::Float(1.0)], vec![Value::Float(0.5)]]);
         // Where the server makes a number of "abc", two rows may be found: each by itself, then.
-        for step in 0..names.len() {
+        for (step, name) in names.iter().enumerate() {
             let mut wanted = Vec::new();
             for row in &rows {
                 if let Ok(found) = session.lookup(step, std::slice::from_ref(row)).await {
@@ -91,8 +91,8 @@ fn numbers_of_every_type_and_what_is_no_number() {
                 }
             }
             let (rows, found): (Vec<Row>, Vec<Option<Row>>) = wanted.into_iter().unzip();
-            assert_eq!(session.lookup(step, &rows).await.unwrap(), found, "{}", names[step]);
-            assert_eq!(is_within(&session, step), step < 7, "{}", names[step]);
+            assert_eq!(session.lookup(step, &rows).await.unwrap(), found, "{name}");
+            assert_eq!(is_within(&session, step), step < 7, "{name}");
         }
     });
 }
@@ -191,8 +191,12 @@ fn types_that_only_look_like_text_are_not_compared() {
 #[test]
 fn several_rows_for_one_name_the_row_that_asked() {
     Fixture::mariadb().run(|fixture: Arc<Fixture>| async move {
-        fixture.sql("CREATE TABLE t (id INT, k VARCHAR(9) COLLATE utf8mb4_bin, n INT, KEY (id), KEY (k))").await;
-        fixture.sql("INSERT INTO t VALUES (1,'a',1), (2,'b',2), (3,'c',3), (3,'c',4), (4,'d ',5), (4,'d',6)").await;
+        fixture
+            .sql("CREATE TABLE t (id INT, k VARCHAR(9) COLLATE utf8mb4_bin, n INT, KEY (id), KEY (k))")
+            .await;
+        fixture
+            .sql("INSERT INTO t VALUES (1,'a',1), (2,'b',2), (3,'c',3), (3,'c',4), (4,'d ',5), (4,'d',6)")
+            .await;
         let steps = vec![
             lookup("SELECT n FROM t WHERE id = ?", &["n"]),
             lookup("SELECT n FROM t WHERE k = ?", &["n"]),
