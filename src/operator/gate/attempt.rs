@@ -63,7 +63,14 @@ impl<'a> Run<'a> {
         }
         let is_retry = transaction.batches.iter().any(|batch| batch.is_retry);
         let tried = is_retry.then(Tried::default);
-        Run { sent: vec![Sent::default(); events.len()], events, fates, one_by_one: false, found: 0, tried }
+        Run {
+            sent: vec![Sent::default(); events.len()],
+            events,
+            fates,
+            one_by_one: !work.spec.database.together,
+            found: 0,
+            tried,
+        }
     }
 
     pub(super) fn is_retry(&self) -> bool {
