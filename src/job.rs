@@ -50,8 +50,8 @@ mod password;
 
 mod sets;
 pub use sets::{
-    ColumnFacts, ColumnKind, Fold, ForeignKey, Meeting, Run, SchemaFacts, SetMode, SetPlan, TableFacts, TableName, UniqueKey,
-    Verdicts,
+    ColumnFacts, ColumnKind, Fold, ForeignKey, Meeting, Run, SchemaFacts, SetMode, SetPlan, TableFacts,
+    TableName, UniqueKey, Verdicts,
 };
 
 mod lexical;

@@ -84,9 +84,14 @@ pub(super) async fn facts<E: Engine + ?Sized>(
     for asked in tables {
         let columns = ask(session, questions.columns, asked).await?;
         let mut found: Vec<TableFacts> = Vec::new();
-        columns.into_iter().filter_map(|row| column(dialect, row)).for_each(|column| column.into(&mut found, asked));
+        columns
+            .into_iter()
+            .filter_map(|row| column(dialect, row))
+            .for_each(|column| column.into(&mut found, asked));
         for row in ask(session, questions.unique, asked).await? {
-            let Ok([of, key, column]) = <[Value; 3]>::try_from(row).map(|row| row.map(text)) else { continue };
+            let Ok([of, key, column]) = <[Value; 3]>::try_from(row).map(|row| row.map(text)) else {
+                continue;
+            };
             found.iter_mut().for_each(|table| unique(table, &format!("{of}.{key}"), &column));
         }
         for row in ask(session, questions.triggers, asked).await? {
@@ -152,7 +157,8 @@ impl Found {
 }
 
 fn column(dialect: Dialect, row: Row) -> Option<Found> {
-    let [_table, name, declared, collation, calculated, numbers, is_plain] = <[Value; 7]>::try_from(row).ok()?;
+    let [_table, name, declared, collation, calculated, numbers, is_plain] =
+        <[Value; 7]>::try_from(row).ok()?;
     let (declared, collation) = (text(declared), text(collation));
     let kind = match dialect {
         _ if truth(&calculated) => ColumnKind::Other,
@@ -288,7 +294,13 @@ mod tests {
         for exact in ["utf8mb4_bin", "utf8mb3_bin", "utf8mb4_nopad_bin", "utf8mb4_0900_bin"] {
             assert_eq!(mysql_kind("varchar", exact), ColumnKind::Exact, "{exact}");
         }
-        for folded in ["utf8mb4_general_ci", "utf8mb4_uca1400_ai_ci", "uca1400_ai_ci", "latin1_swedish_ci", "utf8mb4_0900_ai_ci"] {
+        for folded in [
+            "utf8mb4_general_ci",
+            "utf8mb4_uca1400_ai_ci",
+            "uca1400_ai_ci",
+            "latin1_swedish_ci",
+            "utf8mb4_0900_ai_ci",
+        ] {
             assert_eq!(mysql_kind("varchar", folded), ColumnKind::Folded, "{folded}");
         }
         for other in ["utf8mb4_lithuanian_ci", "utf8mb4_hu_0900_ai_ci", "utf8mb4_roman_ci", "ucs2_bin", ""] {

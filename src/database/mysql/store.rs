@@ -197,7 +197,9 @@ mod tests {
 
     #[test]
     fn what_looks_at_more_than_its_row_goes_row_by_row() {
-        assert!(may_go_in_bulk("INSERT INTO t (a, selected) VALUES (?, ?) ON DUPLICATE KEY UPDATE a = VALUES(a)"));
+        assert!(may_go_in_bulk(
+            "INSERT INTO t (a, selected) VALUES (?, ?) ON DUPLICATE KEY UPDATE a = VALUES(a)"
+        ));
         for sql in [
             "INSERT INTO t SELECT ?",
             "INSERT INTO t (a) VALUES ((select max(b) FROM u WHERE c = ?))",

@@ -8,8 +8,9 @@ use super::facts::TableName;
 use super::functions::{against, clock, takes_a_moment, word_against};
 use crate::job::sql::Dialect;
 use sqlparser::ast::{
-    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, GroupByExpr, Ident,
-    InTarget, ObjectName, Query, Select, SelectFlavor, SetExpr, TableFactor, Value, Visit, Visitor,
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+    GroupByExpr, Ident, InTarget, ObjectName, Query, Select, SelectFlavor, SetExpr, TableFactor, Value,
+    Visit, Visitor,
 };
 use std::ops::ControlFlow;
 
@@ -51,7 +52,16 @@ impl Reader {
     }
 
     fn function(&self, function: &Function) -> Flow {
-        let Function { name, uses_odbc_syntax, parameters, args, within_group, filter: _, null_treatment, over } = function;
+        let Function {
+            name,
+            uses_odbc_syntax,
+            parameters,
+            args,
+            within_group,
+            filter: _,
+            null_treatment,
+            over,
+        } = function;
         let [name] = name.0.as_slice() else {
             return refuse(format!("`{name}` is a function of the schema"));
         };
@@ -111,7 +121,9 @@ fn may_be_now(argument: &FunctionArg) -> bool {
             }
             _ => false,
         },
-        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(ident))) => ident.value.eq_ignore_ascii_case("now"),
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(ident))) => {
+            ident.value.eq_ignore_ascii_case("now")
+        }
         _ => false,
     }
 }
@@ -232,8 +244,10 @@ impl Visitor for Reader {
         if select_modifiers.as_ref().is_some_and(|modifiers| modifiers.sql_calc_found_rows) {
             return refuse("SQL_CALC_FOUND_ROWS leaves a state");
         }
-        let odd = top.is_some() || exclude.is_some() || into.is_some() || prewhere.is_some() || qualify.is_some();
-        let lists = cluster_by.len() + distribute_by.len() + sort_by.len() + connect_by.len() + lateral_views.len();
+        let odd =
+            top.is_some() || exclude.is_some() || into.is_some() || prewhere.is_some() || qualify.is_some();
+        let lists =
+            cluster_by.len() + distribute_by.len() + sort_by.len() + connect_by.len() + lateral_views.len();
         let more = lists + named_window.len() + optimizer_hints.len();
         let grouped = matches!(group_by, GroupByExpr::Expressions(_, modifiers) if modifiers.is_empty());
         if odd || more > 0 || !grouped || value_table_mode.is_some() || *flavor != SelectFlavor::Standard {
@@ -263,7 +277,8 @@ impl Visitor for Reader {
                 };
                 let dual = table.schema.is_none() && table.name == "dual" && self.dialect == Dialect::MySql;
                 if !dual {
-                    let alias = alias.as_ref().map_or(table.name.clone(), |alias| alias.name.value.to_lowercase());
+                    let alias =
+                        alias.as_ref().map_or(table.name.clone(), |alias| alias.name.value.to_lowercase());
                     self.sources.push(Source { table, alias, depth: self.depth });
                 }
                 ControlFlow::Continue(())

@@ -113,7 +113,9 @@ impl SchemaFacts {
 
     /// Whether the engine numbers rows of this table by a column that is not among these.
     pub(super) fn numbers_beside(&self, table: &str, columns: &[String]) -> bool {
-        self.tables_of(table).flat_map(|table| &table.columns).any(|c| c.numbers && !columns.contains(&c.name))
+        self.tables_of(table)
+            .flat_map(|table| &table.columns)
+            .any(|c| c.numbers && !columns.contains(&c.name))
     }
 
     /// Its unique keys.
@@ -124,7 +126,9 @@ impl SchemaFacts {
 
 fn coarser(a: (ColumnKind, bool), b: (ColumnKind, bool)) -> (ColumnKind, bool) {
     let kind = match (a.0, b.0) {
-        (ColumnKind::Integer, other) | (other, ColumnKind::Integer) if other != ColumnKind::Integer => ColumnKind::Other,
+        (ColumnKind::Integer, other) | (other, ColumnKind::Integer) if other != ColumnKind::Integer => {
+            ColumnKind::Other
+        }
         (one, other) => one.max(other),
     };
     (kind, a.1 || b.1)

@@ -35,7 +35,10 @@ impl Fold {
         match self {
             Fold::Exact => Some(text.as_bytes().to_vec()),
             // Some collations pass over control characters.
-            _ => text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t'..=b'\r')).then(|| text.to_ascii_lowercase().into_bytes()),
+            _ => text
+                .bytes()
+                .all(|b| matches!(b, b' '..=b'~' | b'\t'..=b'\r'))
+                .then(|| text.to_ascii_lowercase().into_bytes()),
         }
     }
 

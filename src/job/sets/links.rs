@@ -42,12 +42,15 @@ pub(super) fn with_links(mut list: Vec<Access>, facts: &SchemaFacts) -> Result<V
 
 /// A child's row is given a parent.
 fn points(write: &Write, link: &ForeignKey) -> bool {
-    write.inserts || link.columns.is_empty() || link.columns.iter().any(|(child, _)| write.assigned.contains(child))
+    write.inserts
+        || link.columns.is_empty()
+        || link.columns.iter().any(|(child, _)| write.assigned.contains(child))
 }
 
 /// A parent's row may leave its children.
 fn lets_go(write: &Write, link: &ForeignKey) -> bool {
-    let changes = link.columns.is_empty() || link.columns.iter().any(|(_, parent)| write.assigned.contains(parent));
+    let changes =
+        link.columns.is_empty() || link.columns.iter().any(|(_, parent)| write.assigned.contains(parent));
     write.deletes || (changes && !write.assigned.is_empty())
 }
 
@@ -64,8 +67,10 @@ fn of_parent(access: &Access, link: &ForeignKey) -> Access {
 
 fn of_child(access: &Access, link: &ForeignKey) -> Access {
     let pairs = link.columns.iter();
-    let bound: Bound =
-        pairs.clone().filter_map(|(child, parent)| Some((child.clone(), access.bound.get(parent)?.clone()))).collect();
+    let bound: Bound = pairs
+        .clone()
+        .filter_map(|(child, parent)| Some((child.clone(), access.bound.get(parent)?.clone())))
+        .collect();
     let assigned: BTreeSet<String> = pairs.map(|(child, _)| child.clone()).collect();
     // Whether its rows go or point elsewhere: both are held for possible, and a column that changes is not fixed. Nor is it
     // where a new row takes the place of one that it meets by another key.
@@ -75,5 +80,10 @@ fn of_child(access: &Access, link: &ForeignKey) -> Access {
     } else {
         (How::Read, bound)
     };
-    Access { table: TableName { schema: None, name: link.child.clone() }, how, bound, by_link: Some(link.name.clone()) }
+    Access {
+        table: TableName { schema: None, name: link.child.clone() },
+        how,
+        bound,
+        by_link: Some(link.name.clone()),
+    }
 }

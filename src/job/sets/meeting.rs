@@ -30,8 +30,12 @@ type OfTable<'a> = Vec<(usize, &'a Access)>;
 
 impl Meetings {
     pub(super) fn of(spec: &JobSpec, effects: &Effects, facts: Option<&SchemaFacts>) -> Meetings {
-        let mut found =
-            Meetings { mode: SetMode::Together, meetings: Vec::new(), refused: None, shared: BTreeMap::new() };
+        let mut found = Meetings {
+            mode: SetMode::Together,
+            meetings: Vec::new(),
+            refused: None,
+            shared: BTreeMap::new(),
+        };
         let (shared, lone) = written(effects);
         if shared.is_empty() {
             return found;
@@ -41,10 +45,14 @@ impl Meetings {
             match fixed(spec, table, accesses, facts) {
                 Ok(fixed) => {
                     if numbers(accesses, &fixed.columns, facts) {
-                        let inserting: BTreeSet<usize> =
-                            accesses.iter().filter(|(_, access)| access.inserts()).map(|(step, _)| *step).collect();
+                        let inserting: BTreeSet<usize> = accesses
+                            .iter()
+                            .filter(|(_, access)| access.inserts())
+                            .map(|(step, _)| *step)
+                            .collect();
                         if inserting.len() > 1 {
-                            return found.refuse(accesses, format!("several steps have rows of `{table}` numbered"));
+                            return found
+                                .refuse(accesses, format!("several steps have rows of `{table}` numbered"));
                         }
                         keeps_order = true;
                     }
@@ -92,7 +100,13 @@ impl Meetings {
         }
     }
 
-    pub(super) fn waves_why(&self, spec: &JobSpec, steps: &[Step], effects: &Effects, number: usize) -> String {
+    pub(super) fn waves_why(
+        &self,
+        spec: &JobSpec,
+        steps: &[Step],
+        effects: &Effects,
+        number: usize,
+    ) -> String {
         let of = |number: usize| effects.get(number).map(Vec::as_slice).unwrap_or_default();
         let met = of(number).iter().find(|access| self.shared.contains_key(&access.table.name));
         let Some(met) = met else { return "as other steps are: it meets none of them".to_owned() };
@@ -101,8 +115,11 @@ impl Meetings {
         let values: Vec<String> = values.iter().map(|of| shown(spec, of)).collect();
         let other = (0..steps.len())
             .find(|other| *other != number && of(*other).iter().any(|access| access.table.name == *name));
-        let other = other.map_or(String::new(), |other| format!(": {} is about rows of `{name}`, too", label(steps, other)));
-        let link = met.by_link.as_ref().map_or(String::new(), |link| format!(" (by the foreign key `{link}`)"));
+        let other = other.map_or(String::new(), |other| {
+            format!(": {} is about rows of `{name}`, too", label(steps, other))
+        });
+        let link =
+            met.by_link.as_ref().map_or(String::new(), |link| format!(" (by the foreign key `{link}`)"));
         format!("in which no {} occurs twice{other}{link}", values.join(" with the same "))
     }
 }
@@ -116,7 +133,9 @@ fn written(effects: &Effects) -> (BTreeMap<String, OfTable<'_>>, BTreeMap<String
         }
     }
     tables.retain(|_, list| list.iter().any(|(_, access)| access.writes()));
-    tables.into_iter().partition(|(_, list)| list.iter().any(|(step, _)| list.first().is_some_and(|first| first.0 != *step)))
+    tables.into_iter().partition(|(_, list)| {
+        list.iter().any(|(step, _)| list.first().is_some_and(|first| first.0 != *step))
+    })
 }
 
 /// By what rows of a table are told apart.

@@ -10,9 +10,10 @@ use super::facts::TableName;
 use crate::job::sql::Dialect;
 use crate::job::{Statement as Text, ValueRef};
 use sqlparser::ast::{
-    Assignment, AssignmentTarget, ConflictTarget, Delete, DoUpdate, Expr, FromTable, Function, FunctionArg, FunctionArgExpr,
-    FunctionArguments, Ident, Insert, MysqlInsertPriority, ObjectName, OnConflictAction, OnInsert, Query, SetExpr,
-    SqliteOnConflict, Statement, TableFactor, TableObject, TableWithJoins, Update, Value, BinaryOperator,
+    Assignment, AssignmentTarget, BinaryOperator, ConflictTarget, Delete, DoUpdate, Expr, FromTable,
+    Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, Insert, MysqlInsertPriority,
+    ObjectName, OnConflictAction, OnInsert, Query, SetExpr, SqliteOnConflict, Statement, TableFactor,
+    TableObject, TableWithJoins, Update, Value,
 };
 use sqlparser::dialect::{MySqlDialect, SQLiteDialect};
 use sqlparser::parser::Parser;
@@ -103,7 +104,8 @@ fn parse(text: &Text, dialect: Dialect) -> Result<Statement, String> {
     if count != text.parameters.len() {
         return Err(UNKNOWN.to_owned());
     }
-    let statements = Parser::new(rules).with_tokens(numbered).parse_statements().map_err(|_| UNKNOWN.to_owned())?;
+    let statements =
+        Parser::new(rules).with_tokens(numbered).parse_statements().map_err(|_| UNKNOWN.to_owned())?;
     match <[Statement; 1]>::try_from(statements) {
         Ok([one]) => Ok(one),
         Err(_) => Err(UNKNOWN.to_owned()),
@@ -155,7 +157,9 @@ impl Of<'_> {
                 self.fixed(right, alias, alone, bound);
             }
             Expr::BinaryOp { left, op: BinaryOperator::Eq, right } => {
-                let pair = |column: &Expr, value: &Expr| Some((column_of(column, alias, alone)?, self.parameter(value)?));
+                let pair = |column: &Expr, value: &Expr| {
+                    Some((column_of(column, alias, alone)?, self.parameter(value)?))
+                };
                 if let Some((column, value)) = pair(left, right).or_else(|| pair(right, left)) {
                     bound.entry(column).or_insert(value);
                 }
@@ -199,13 +203,22 @@ impl Of<'_> {
             settings,
             ..
         } = insert;
-        let odd = *by_name || *overwrite || *has_table_keyword || partitioned.is_some() || overriding.is_some();
+        let odd =
+            *by_name || *overwrite || *has_table_keyword || partitioned.is_some() || overriding.is_some();
         let more = output.is_some() || settings.is_some() || returning.is_some() || !after_columns.is_empty();
         let delayed = matches!(priority, Some(MysqlInsertPriority::Delayed));
-        if odd || more || delayed || table_alias.is_some() || insert_alias.is_some() || !optimizer_hints.is_empty() {
+        if odd
+            || more
+            || delayed
+            || table_alias.is_some()
+            || insert_alias.is_some()
+            || !optimizer_hints.is_empty()
+        {
             return Err("its form is not looked into".to_owned());
         }
-        let TableObject::TableName(table) = table else { return Err("it writes to something that is not a table".to_owned()) };
+        let TableObject::TableName(table) = table else {
+            return Err("it writes to something that is not a table".to_owned());
+        };
         let replaces = *replace_into || matches!(or, Some(SqliteOnConflict::Replace));
         if matches!(or, Some(SqliteOnConflict::Rollback | SqliteOnConflict::Fail)) {
             return Err("a conflict ends more than the row".to_owned());
@@ -216,7 +229,9 @@ impl Of<'_> {
         };
         for assignment in assignments {
             self.look_at(&assignment.value)?;
-            if let ([column], Some(value)) = (targets(assignment)?.as_slice(), self.parameter(&assignment.value)) {
+            if let ([column], Some(value)) =
+                (targets(assignment)?.as_slice(), self.parameter(&assignment.value))
+            {
                 bound.insert(column.clone(), value);
             }
         }
@@ -268,8 +283,12 @@ impl Of<'_> {
             Some(OnInsert::OnConflict(conflict)) => {
                 match &conflict.conflict_target {
                     None | Some(ConflictTarget::Columns { predicate: None, .. }) => {}
-                    Some(ConflictTarget::Columns { predicate: Some(predicate), .. }) => self.look_at(predicate)?,
-                    Some(ConflictTarget::OnConstraint(_)) => return Err("its form is not looked into".to_owned()),
+                    Some(ConflictTarget::Columns { predicate: Some(predicate), .. }) => {
+                        self.look_at(predicate)?
+                    }
+                    Some(ConflictTarget::OnConstraint(_)) => {
+                        return Err("its form is not looked into".to_owned());
+                    }
                 }
                 match &conflict.action {
                     OnConflictAction::DoNothing => Ok(Vec::new()),
@@ -286,7 +305,12 @@ impl Of<'_> {
     }
 
     /// The columns that change; what is no longer fixed goes from `bound`. `upsert`: what the new row has can be said by name.
-    fn changes(&self, list: &[&Assignment], bound: &mut Bound, upsert: bool) -> Result<BTreeSet<String>, String> {
+    fn changes(
+        &self,
+        list: &[&Assignment],
+        bound: &mut Bound,
+        upsert: bool,
+    ) -> Result<BTreeSet<String>, String> {
         let mut assigned = BTreeSet::new();
         for assignment in list {
             self.look_at(&assignment.value)?;
@@ -323,7 +347,12 @@ impl Of<'_> {
             limit,
             ..
         } = update;
-        if from.is_some() || returning.is_some() || output.is_some() || or.is_some() || !optimizer_hints.is_empty() {
+        if from.is_some()
+            || returning.is_some()
+            || output.is_some()
+            || or.is_some()
+            || !optimizer_hints.is_empty()
+        {
             return Err("its form is not looked into".to_owned());
         }
         if limit.is_some() || !order_by.is_empty() {
@@ -338,9 +367,25 @@ impl Of<'_> {
     }
 
     fn delete(&self, delete: &Delete) -> Result<Vec<Access>, String> {
-        let Delete { delete_token: _, optimizer_hints, tables, from, using, selection, returning, output, order_by, limit, .. } =
-            delete;
-        if !tables.is_empty() || using.is_some() || returning.is_some() || output.is_some() || !optimizer_hints.is_empty() {
+        let Delete {
+            delete_token: _,
+            optimizer_hints,
+            tables,
+            from,
+            using,
+            selection,
+            returning,
+            output,
+            order_by,
+            limit,
+            ..
+        } = delete;
+        if !tables.is_empty()
+            || using.is_some()
+            || returning.is_some()
+            || output.is_some()
+            || !optimizer_hints.is_empty()
+        {
             return Err("its form is not looked into".to_owned());
         }
         if limit.is_some() || !order_by.is_empty() {
@@ -417,9 +462,7 @@ fn is_of_new_row(expr: &Expr, column: &str) -> bool {
         Expr::Function(Function { name, args: FunctionArguments::List(list), .. }) => {
             let called = name.0.last().and_then(|part| part.as_ident());
             let values = called.is_some_and(|name| name.value.eq_ignore_ascii_case("values"));
-            let of = |argument: &FunctionArg| {
-                matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(name))) if is_it(name))
-            };
+            let of = |argument: &FunctionArg| matches!(argument, FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(name))) if is_it(name));
             values && list.args.len() == 1 && list.args.iter().all(of)
         }
         _ => false,

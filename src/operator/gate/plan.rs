@@ -13,7 +13,12 @@ use std::collections::HashMap;
 type Value = Option<Vec<u8>>;
 
 /// The waves of the events with these indexes.
-pub(super) fn waves(spec: &JobSpec, plan: &SetPlan, events: &[Looked<'_>], list: &[usize]) -> Vec<Vec<usize>> {
+pub(super) fn waves(
+    spec: &JobSpec,
+    plan: &SetPlan,
+    events: &[Looked<'_>],
+    list: &[usize],
+) -> Vec<Vec<usize>> {
     let values = |index: &usize| match events.get(*index) {
         Some(looked) => plan.meetings.iter().map(|meeting| value(spec, looked, meeting)).collect(),
         None => vec![None; plan.meetings.len()],

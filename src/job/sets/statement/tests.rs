@@ -17,7 +17,10 @@ fn shown(access: &Access) -> String {
             let mut words = Vec::new();
             words.extend(inserts.then_some("inserts".to_owned()));
             words.extend(deletes.then_some("deletes".to_owned()));
-            words.extend((!assigned.is_empty()).then(|| format!("sets {}", assigned.iter().cloned().collect::<Vec<_>>().join("+"))));
+            words.extend(
+                (!assigned.is_empty())
+                    .then(|| format!("sets {}", assigned.iter().cloned().collect::<Vec<_>>().join("+"))),
+            );
             words.join(" ")
         }
     };
@@ -50,10 +53,16 @@ fn lookups() {
         mysql("SELECT a FROM t WHERE id = ? AND b = (SELECT MAX(b) FROM t WHERE id = ?)"),
         ["reads t id=?0", "reads t"]
     );
-    assert_eq!(mysql("SELECT a FROM t WHERE id = ? UNION ALL SELECT a FROM u WHERE id = ?"), ["reads t", "reads u"]);
+    assert_eq!(
+        mysql("SELECT a FROM t WHERE id = ? UNION ALL SELECT a FROM u WHERE id = ?"),
+        ["reads t", "reads u"]
+    );
     assert_eq!(mysql("SELECT q.a FROM (SELECT a FROM t WHERE id = ?) q LIMIT 1"), ["reads t"]);
     assert_eq!(mysql("SELECT ? + 1 AS n FROM dual"), Vec::<String>::new());
-    assert_eq!(sqlite("SELECT iif(a > 1, 'x', 'y') AS a FROM t WHERE id = ? ORDER BY b LIMIT 1"), ["reads t id=?0"]);
+    assert_eq!(
+        sqlite("SELECT iif(a > 1, 'x', 'y') AS a FROM t WHERE id = ? ORDER BY b LIMIT 1"),
+        ["reads t id=?0"]
+    );
     assert_eq!(mysql("SELECT a FROM t WHERE a COLLATE utf8mb4_bin = ? AND LOWER(b) = ?"), ["reads t"]);
 }
 
@@ -67,11 +76,15 @@ fn stores() {
     assert_eq!(mysql("REPLACE INTO t (id, a) VALUES (?, ?)"), ["inserts deletes t a=?1 id=?0"]);
     assert_eq!(sqlite("INSERT OR REPLACE INTO t (id) VALUES (?)"), ["inserts deletes t id=?0"]);
     assert_eq!(
-        mysql("INSERT INTO t (id, n, m) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE n = n + VALUES(n), m = VALUES(m)"),
+        mysql(
+            "INSERT INTO t (id, n, m) VALUES (?, ?, ?) ON DUPLICATE KEY UPDATE n = n + VALUES(n), m = VALUES(m)"
+        ),
         ["inserts sets m+n t id=?0 m=?2"]
     );
     assert_eq!(
-        sqlite("INSERT INTO t (id, n) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET n = excluded.n WHERE n < excluded.n"),
+        sqlite(
+            "INSERT INTO t (id, n) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET n = excluded.n WHERE n < excluded.n"
+        ),
         ["inserts sets n t id=?0 n=?1"]
     );
     assert_eq!(sqlite("INSERT INTO t (id) VALUES (?) ON CONFLICT DO NOTHING"), ["inserts t id=?0"]);
@@ -162,7 +175,11 @@ fn whatever_may_do_more_is_refused() {
             Err(why) => assert!(why.contains(part), "{sql}: {why}"),
         }
     }
-    for sql in ["SELECT iif(a, 1, 2) AS a FROM t", "SELECT julianday(a) AS a FROM t", "SELECT printf('%d', a) AS a FROM t"] {
+    for sql in [
+        "SELECT iif(a, 1, 2) AS a FROM t",
+        "SELECT julianday(a) AS a FROM t",
+        "SELECT printf('%d', a) AS a FROM t",
+    ] {
         assert!(of(sql, Dialect::MySql).is_err(), "{sql}");
         assert!(of(sql, Dialect::Sqlite).is_ok(), "{sql}");
     }
@@ -171,7 +188,10 @@ fn whatever_may_do_more_is_refused() {
 #[test]
 fn each_parameter_is_what_is_bound_to_it() {
     let key = ValueRef::Meta(Meta::Key);
-    let text = Text { sql: "SELECT '?' AS q, a FROM t WHERE b = ? /* ? */ AND id = ?".to_owned(), parameters: vec![ValueRef::Field(4), key.clone()] };
+    let text = Text {
+        sql: "SELECT '?' AS q, a FROM t WHERE b = ? /* ? */ AND id = ?".to_owned(),
+        parameters: vec![ValueRef::Field(4), key.clone()],
+    };
     let list = read(&text, Dialect::MySql).unwrap();
     assert_eq!(list[0].bound, [("b".to_owned(), ValueRef::Field(4)), ("id".to_owned(), key)].into());
 }
