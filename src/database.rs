@@ -14,6 +14,7 @@ use std::sync::Arc;
 mod error;
 
 mod facts;
+pub use facts::set_plan;
 
 mod ledger;
 

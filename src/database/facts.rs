@@ -9,8 +9,10 @@
 //! two ASCII texts are equal but by capitals and blanks at their ends: that is not so of Lithuanian (i and y), for one.
 
 use super::ledger::{Dialect, Engine};
-use super::{DatabaseError, Row};
-use crate::job::{ColumnFacts, ColumnKind, ForeignKey, SchemaFacts, TableFacts, TableName, UniqueKey};
+use super::{DatabaseError, Row, Session};
+use crate::job::{
+    ColumnFacts, ColumnKind, ForeignKey, JobSpec, SchemaFacts, SetPlan, TableFacts, TableName, UniqueKey,
+};
 use crate::model::Value;
 use std::borrow::Cow;
 
@@ -69,6 +71,28 @@ const SQLITE: Questions = Questions {
         FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f \
         WHERE m.type = 'table' AND (m.name = ?1 COLLATE NOCASE OR f.\"table\" = ?1 COLLATE NOCASE) ORDER BY 1, f.seq",
 };
+
+/// So many times links lead further.
+const ROUNDS_MAX: usize = 8;
+
+/// The plan of a job's steps by the schema as it is now: first the tables of the statements, then those that their foreign
+/// keys lead to.
+///
+/// # Errors
+/// What the database says.
+pub async fn set_plan(spec: &JobSpec, session: &mut dyn Session) -> Result<SetPlan, DatabaseError> {
+    let mut facts = SchemaFacts::default();
+    let mut asked = Vec::new();
+    for _ in 0..ROUNDS_MAX {
+        let tables = SetPlan::tables(spec, &facts);
+        if !spec.database.together || tables == asked {
+            break;
+        }
+        asked = tables;
+        facts = session.facts(&asked).await?;
+    }
+    Ok(SetPlan::of(spec, Some(&facts)))
+}
 
 /// Reads them.
 pub(super) async fn facts<E: Engine + ?Sized>(
