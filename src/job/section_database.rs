@@ -17,6 +17,7 @@ pub(super) struct Database {
     connections: u32,
     batch_events: u32,
     deadline_s: u32,
+    together: bool,
 }
 
 impl Database {
@@ -27,8 +28,8 @@ impl Database {
                 lookup.columns = names.columns;
             }
         }
-        let Database { kind, steps, connections, batch_events, deadline_s } = self;
-        DatabaseSpec { kind, steps, connections, batch_events, deadline_s }
+        let Database { kind, steps, connections, batch_events, deadline_s, together } = self;
+        DatabaseSpec { kind, steps, connections, batch_events, deadline_s, together }
     }
 }
 
@@ -43,17 +44,18 @@ pub(super) fn read(
     let connections = connections(checker, &mut section, is_sqlite);
     let batch_events = section.integer(checker, "batch_events");
     let deadline_s = section.integer(checker, "deadline_s");
+    let together = section.boolean(checker, "together");
     let dialect = if is_sqlite { Dialect::Sqlite } else { Dialect::MySql };
     let steps = read_steps(checker, &mut section, dialect, has_output, &mut names);
     section.finish(checker);
     let small = |n: Option<u64>| n.and_then(|n| u32::try_from(n).ok());
-    let database = match (kind, steps, small(connections), small(batch_events), small(deadline_s)) {
-        (Some(kind), Some(steps), Some(connections), Some(batch_events), Some(deadline_s)) => {
-            Some(Database { kind, steps, connections, batch_events, deadline_s })
-        }
-        _ => None,
+    let numbers = (small(connections), small(batch_events), small(deadline_s));
+    let (Some(kind), Some(steps), (Some(connections), Some(batch_events), Some(deadline_s)), Some(together)) =
+        (kind, steps, numbers, together)
+    else {
+        return (None, names);
     };
-    (database, names)
+    (Some(Database { kind, steps, connections, batch_events, deadline_s, together }), names)
 }
 
 /// The engine; and whether it is SQLite, even where something else is wrong with it.

@@ -130,7 +130,14 @@ impl Fixture {
     }
 
     pub(in crate::database) fn spec(&self, steps: Vec<Step>) -> DatabaseSpec {
-        DatabaseSpec { kind: self.kind.clone(), steps, connections: 4, batch_events: 500, deadline_s: 30 }
+        DatabaseSpec {
+            kind: self.kind.clone(),
+            steps,
+            connections: 4,
+            batch_events: 500,
+            deadline_s: 30,
+            together: true,
+        }
     }
 
     pub(in crate::database) fn open(&self, steps: Vec<Step>) -> Arc<dyn Database> {

@@ -48,6 +48,17 @@ pub(in crate::job) static DATABASE: Table = table(
             "Seconds for one transaction, before its connection is given up.",
         ),
         key(
+            "together",
+            Kind::Boolean,
+            Default::Is("true"),
+            "false",
+            "`false`: the job's steps are run event by event. Only needed where steps meet by something that neither their SQL nor \
+             the schema shows, such as a trigger on a table on which the job's account has not the right TRIGGER. What may run \
+             together is found out from the SQL and, at a start, from views, triggers, foreign keys, unique keys and types of \
+             columns, so that the outcome is that of one by one; `tidegate explain` says how each step runs by its SQL, and the \
+             log of a start which do not run together, each with the reason.",
+        ),
+        key(
             "steps",
             Kind::Tables(&STEP),
             Default::Is("[]"),

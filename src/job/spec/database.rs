@@ -17,6 +17,8 @@ pub struct DatabaseSpec {
     pub batch_events: u32,
     /// `database.deadline_s`: how long one transaction may take, in seconds, before its connection is given up.
     pub deadline_s: u32,
+    /// `database.together`: events run together where their steps allow it; else one by one.
+    pub together: bool,
 }
 
 /// Which engine, and where.
@@ -51,6 +53,16 @@ pub enum Step {
     Lookup(LookupStep),
     /// Writes.
     Store(StoreStep),
+}
+
+impl Step {
+    /// Its SQL.
+    pub fn statement(&self) -> &Statement {
+        match self {
+            Step::Lookup(lookup) => &lookup.statement,
+            Step::Store(store) => &store.statement,
+        }
+    }
 }
 
 /// A step that reads.
