@@ -8,7 +8,7 @@
 use super::chance::Chance;
 use super::lookups::select;
 use super::params::{Draft, Look};
-use super::schema::{Dialect, Domain, Schema};
+use super::schema::{Dialect, Domain, Schema, Style, Taste};
 use super::stores::{last_number, store};
 use std::fmt::Write;
 use tidegate::testing::Random;
@@ -16,8 +16,7 @@ use tidegate::testing::Random;
 /// A job and all that its input must fit.
 pub struct Job {
     pub schema: Schema,
-    pub domain: Domain,
-    pub rough: bool,
+    pub taste: Taste,
     /// Records have several events.
     pub several: bool,
     /// The table whose numbers stand in `r`.
@@ -33,34 +32,39 @@ pub struct Job {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     OneByOne,
+    /// The same, and each event in a transaction of its own.
+    Alone,
     Together,
+    /// On two workers.
+    OnTwo,
 }
 
 impl Job {
     pub fn draw(random: &mut Random, dialect: Dialect) -> Job {
-        let domain = if random.percent(60) { Domain::Text } else { Domain::Digits };
-        let rough = random.percent(40);
-        let schema = Schema::draw(random, dialect, domain, rough);
+        let taste = Taste::draw(random);
+        let schema = Schema::draw(random, dialect, taste);
         let several = random.percent(30);
-        let (key_groups, batch_events) = if random.percent(60) {
+        let (key_groups, batch_events) = if taste.style != Style::Own && random.percent(60) {
             (1, *random.one(&[&500, &500, &500, &30, &8]))
         } else {
             (*random.one(&[&2, &3, &8]), *random.one(&[&500, &500, &40]))
         };
-        let head = event(random, domain, several);
-        let Steps { text: steps, looks, refers } = Steps::draw(random, &schema, domain, rough);
+        let head = event(random, taste, several);
+        let Steps { text: steps, looks, refers, .. } = Steps::draw(random, &schema, taste);
         let tail = outputs(random, &looks, several) + &rejects(random);
-        Job { schema, domain, rough, several, refers, key_groups, batch_events, head, steps, tail }
+        Job { schema, taste, several, refers, key_groups, batch_events, head, steps, tail }
     }
 
     /// The job file.
     pub fn text(&self, way: Way) -> String {
         let connections = match self.schema.dialect {
+            Dialect::MariaDb if way == Way::OnTwo => "connections = 2\n",
             Dialect::MariaDb => "connections = 1\n",
             Dialect::Sqlite => "",
         };
-        let (key_groups, batch_events) = (self.key_groups, self.batch_events);
-        let together = way == Way::Together;
+        let key_groups = self.key_groups;
+        let batch_events = if way == Way::Alone { 1 } else { self.batch_events };
+        let together = matches!(way, Way::Together | Way::OnTwo) && std::env::var_os("TIDEGATE_SETS_SAME").is_none();
         format!(
             "[job]\nname = \"sets\"\nkey_groups = {key_groups}\n\n[source]\nbootstrap_servers = \"127.0.0.1:9\"\n\
              topics = [\"in\"]\n\n{}\n[database]\nurl = \"${{TIDEGATE_DB_URL}}\"\n{connections}batch_events = {batch_events}\n\
@@ -70,22 +74,27 @@ impl Job {
     }
 }
 
-fn event(random: &mut Random, domain: Domain, several: bool) -> String {
+fn event(random: &mut Random, taste: Taste, several: bool) -> String {
     let mut text = "[event]\ntombstone = \"event\"\n".to_owned();
     if several {
         text += "each = \"/r/e\"\n";
     }
-    text += random.one(&[
+    let keys = [
         "key = [\"@k\"]\n",
         "key = [\"@k\"]\n",
         "key = [\"@k\"]\n",
         "key = [\"@o\"]\n",
         "key = [\"@k\", \"@o\"]\n",
         "",
-    ]);
+    ];
+    let Taste { domain, numbers, style, .. } = taste;
+    let own = style == Style::Own;
+    text += if own { keys[0] } else { random.one(&keys) };
     let typed = |random: &mut Random| match (domain, random.below(4)) {
+        _ if own => "type = \"text\"".to_owned(),
+        _ if numbers && !random.percent(5) => "type = \"int64\"".to_owned(),
         (Domain::Digits, 0 | 1) => "type = \"int64\"".to_owned(),
-        (_, 2) => "type = \"text\", white_space = \"trim\"".to_owned(),
+        (_, 2) if random.percent(50) => "type = \"text\", white_space = \"trim\"".to_owned(),
         (Domain::Text, 0) if random.percent(40) => {
             let keys = domain.keys().iter().map(|key| format!("\"{key}\" = \"{}\"", key.trim().to_lowercase()));
             format!("type = \"text\", white_space = \"preserve\", values = {{ {} }}", keys.collect::<Vec<_>>().join(", "))
@@ -107,36 +116,39 @@ fn event(random: &mut Random, domain: Domain, several: bool) -> String {
 struct Steps {
     text: String,
     looks: Vec<Look>,
+    taken: Vec<String>,
     refers: Option<String>,
 }
 
 impl Steps {
-    fn draw(random: &mut Random, schema: &Schema, domain: Domain, rough: bool) -> Steps {
-        let mut steps = Steps { text: String::new(), looks: Vec::new(), refers: None };
+    fn draw(random: &mut Random, schema: &Schema, taste: Taste) -> Steps {
+        let mut steps = Steps { text: String::new(), looks: Vec::new(), taken: Vec::new(), refers: None };
         let count = random.from_to(1, 4);
         let mut stores = 0;
         for number in 0..count {
             let is_last = number + 1 == count;
             if !(is_last && stores == 0) && random.percent(50) {
-                steps.lookup(random, (schema, domain, rough));
+                steps.lookup(random, schema, taste);
             } else {
-                steps.store(random, (schema, domain, rough));
+                steps.store(random, schema, taste);
                 stores += 1;
             }
         }
         steps
     }
 
-    fn lookup(&mut self, random: &mut Random, (schema, domain, rough): (&Schema, Domain, bool)) {
+    fn lookup(&mut self, random: &mut Random, schema: &Schema, taste: Taste) {
         let looks = self.looks.clone();
-        let tombstone = random.percent(5);
-        let mut draft = Draft { random, schema, domain, rough, looks: &looks, rows: false, tombstone };
+        let tombstone = taste.style != Style::Own && random.percent(5);
+        let taken = &mut self.taken;
+        let mut draft = Draft { random, schema, taste, taken, looks: &looks, rows: false, tombstone };
         let when = draft.when();
         let (sql, columns) = select(&mut draft);
         let name = format!("l{}", looks.len());
-        let reject = rough && random.percent(25);
+        let reject = taste.rough && random.percent(25);
         let missing = if reject { "reject" } else { "null" };
-        let on = if tombstone { *random.one(&[&"tombstone", &"any"]) } else { "document" };
+        // What is looked up for tombstones alone nothing else may name.
+        let on = if tombstone { "any" } else { "document" };
         let _ = write!(
             self.text,
             "[[database.steps]]\nname = \"{name}\"\nlookup = \"{sql}\"\nmissing = \"{missing}\"\non = \"{on}\"\n"
@@ -145,17 +157,22 @@ impl Steps {
         self.looks.push(Look { name, columns });
     }
 
-    fn store(&mut self, random: &mut Random, (schema, domain, rough): (&Schema, Domain, bool)) {
+    fn store(&mut self, random: &mut Random, schema: &Schema, taste: Taste) {
         let looks = self.looks.clone();
         let tombstone = random.percent(10);
         let rows = !tombstone && random.percent(20);
-        let mut draft = Draft { random, schema, domain, rough, looks: &looks, rows, tombstone };
+        let taken = &mut self.taken;
+        let mut draft = Draft { random, schema, taste, taken, looks: &looks, rows, tombstone };
         let when = draft.when();
         let (sql, numbered) = store(&mut draft);
         let always = when.is_none() && !rows && !tombstone;
-        let refers = numbered && always && self.refers.is_none() && draft.random.percent(60);
+        let refers = numbered && always && self.refers.is_none() && taste.style == Style::Wild && draft.random.percent(70);
         let behind = refers.then(|| last_number(&mut draft));
-        let on = if tombstone { *random.one(&[&"tombstone", &"any"]) } else { "document" };
+        let on = match tombstone {
+            true if taste.style == Style::Own => "tombstone",
+            true => *random.one(&[&"tombstone", &"any"]),
+            false => "document",
+        };
         let _ = write!(self.text, "[[database.steps]]\nstore = \"{sql}\"\non = \"{on}\"\n");
         if rows {
             self.text += "for_each = \"ls\"\n";

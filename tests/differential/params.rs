@@ -4,7 +4,7 @@
 //! Not here:  the statements (lookups, stores)
 
 use super::chance::Chance;
-use super::schema::{Dialect, Domain, Schema, Table};
+use super::schema::{Dialect, Schema, Style, Table, Taste};
 use tidegate::testing::Random;
 
 /// What a column holds.
@@ -27,8 +27,9 @@ pub struct Look {
 pub struct Draft<'a> {
     pub random: &'a mut Random,
     pub schema: &'a Schema,
-    pub domain: Domain,
-    pub rough: bool,
+    pub taste: Taste,
+    /// Tables that earlier steps have taken for themselves.
+    pub taken: &'a mut Vec<String>,
     pub looks: &'a [Look],
     /// It is run for each row of the list.
     pub rows: bool,
@@ -41,8 +42,31 @@ impl Draft<'_> {
         self.schema.dialect
     }
 
+    /// For a step; in a job whose steps keep apart one that nobody has taken, where there is one.
     pub fn table(&mut self) -> Table {
-        self.random.pick(&self.schema.tables).expect("there are tables").clone()
+        let taken = |table: &&Table| self.taken.contains(&table.name);
+        let free: Vec<&Table> = self.schema.tables.iter().filter(|table| !taken(table)).collect();
+        let apart = self.taste.style == Style::Apart && !free.is_empty() && self.random.percent(95);
+        let all: Vec<&Table> = if apart { free } else { self.schema.tables.iter().collect() };
+        let table = (*self.random.pick(&all).expect("there are tables")).clone();
+        self.taken.push(table.name.clone());
+        table
+    }
+
+    /// Another one, for a sub-select.
+    pub fn other(&mut self, than: &Table) -> String {
+        let others: Vec<&String> =
+            self.schema.tables.iter().map(|table| &table.name).filter(|name| **name != than.name).collect();
+        (*self.random.pick(&others).expect("there are two tables")).clone()
+    }
+
+    /// An index by weights of each style.
+    pub fn shape(&mut self, wild: &[u64], keyed: &[u64], own: &[u64]) -> usize {
+        self.random.weighed(match self.taste.style {
+            Style::Wild => wild,
+            Style::Keyed | Style::Apart => keyed,
+            Style::Own => own,
+        })
     }
 
     /// The table's name, sometimes as SQL lets one write it, too.
@@ -70,6 +94,10 @@ impl Draft<'_> {
         if self.tombstone {
             return ":_key".to_owned();
         }
+        let keyed = self.taste.style == Style::Keyed && !self.random.percent(4);
+        if keyed || self.taste.style == Style::Own {
+            return self.taste.key.to_owned();
+        }
         match self.random.weighed(&[55, 22, 6, 10, if self.rows { 60 } else { 0 }]) {
             0 => ":k".to_owned(),
             1 => ":o".to_owned(),
@@ -82,14 +110,14 @@ impl Draft<'_> {
     /// For columns that take no NULL, unless refusals are wanted.
     pub fn key_that_is(&mut self) -> String {
         let key = self.key();
-        if self.rough || !key.contains('.') || key.starts_with(":ls") { key } else { ":k".to_owned() }
+        if self.taste.rough || !key.contains('.') || key.starts_with(":ls") { key } else { ":k".to_owned() }
     }
 
     pub fn int(&mut self) -> String {
         if self.tombstone {
             return "3".to_owned();
         }
-        match self.random.weighed(&[50, 8, if self.rough { 20 } else { 0 }, if self.rows { 40 } else { 0 }]) {
+        match self.random.weighed(&[50, 8, if self.taste.rough { 20 } else { 0 }, if self.rows { 40 } else { 0 }]) {
             0 => ":n".to_owned(),
             1 => "7".to_owned(),
             2 => self.looked(Of::Int).unwrap_or_else(|| ":n".to_owned()),

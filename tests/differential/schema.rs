@@ -17,6 +17,53 @@ pub enum Dialect {
     Sqlite,
 }
 
+/// What a job is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Steps use whatever they find.
+    Wild,
+    /// Most steps use rows of the same value of the event, as those of most jobs do.
+    Keyed,
+    /// What a step writes is mostly its own.
+    Apart,
+    /// An event uses the rows of its ordering key alone, and no two keys are the same to any column: then several workers
+    /// leave the same, whichever of them is first.
+    Own,
+}
+
+/// What a seed is like.
+#[derive(Clone, Copy, Debug)]
+pub struct Taste {
+    pub domain: Domain,
+    pub style: Style,
+    /// Values may be refused, and look-ups may reject.
+    pub rough: bool,
+    /// Of digits: keys are whole numbers everywhere. Else it is as it comes.
+    pub numbers: bool,
+    /// Of the style that has one: the value by which rows are told apart.
+    pub key: &'static str,
+}
+
+impl Taste {
+    pub fn draw(random: &mut Random) -> Taste {
+        let styles = [Style::Wild, Style::Keyed, Style::Apart, Style::Own];
+        let style = styles[random.weighed(&[20, 50, 20, 10])];
+        let domain = if style == Style::Own || random.percent(60) { Domain::Text } else { Domain::Digits };
+        let numbers = domain == Domain::Digits && style == Style::Keyed && random.percent(80);
+        let key = if style == Style::Own { ":k" } else { random.one(&[":k", ":k", ":k", ":o", ":_key"]) };
+        Taste { domain, style, rough: random.percent(40), numbers, key }
+    }
+
+    /// So often in a job whose steps use whatever they find, else much less.
+    fn odd(self, random: &mut Random, percent: u32) -> bool {
+        match self.style {
+            Style::Wild => random.percent(percent),
+            Style::Keyed | Style::Apart => random.percent(percent / 2),
+            Style::Own => false,
+        }
+    }
+}
+
 /// How rows are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -26,6 +73,20 @@ pub enum Kind {
     Log,
     /// The engine numbers rows, and `id` is unique.
     Numbered,
+    /// `id` and `n` are the primary key.
+    Lines,
+}
+
+impl Kind {
+    /// The engine's number is the first column.
+    pub fn is_numbered(self) -> bool {
+        matches!(self, Kind::Log | Kind::Numbered)
+    }
+
+    /// `id` tells rows apart.
+    pub fn has_one_row(self) -> bool {
+        matches!(self, Kind::Keyed | Kind::Numbered)
+    }
 }
 
 /// A table.
@@ -73,21 +134,20 @@ impl Domain {
 }
 
 impl Schema {
-    /// `rough`: values may be refused.
-    pub fn draw(random: &mut Random, dialect: Dialect, domain: Domain, rough: bool) -> Schema {
+    pub fn draw(random: &mut Random, dialect: Dialect, taste: Taste) -> Schema {
         let mut tables: Vec<Table> = Vec::new();
         for number in 0..random.from_to(2, 4) {
-            let parents: Vec<&Table> = tables.iter().filter(|table| table.kind != Kind::Log).collect();
-            let parent = (rough && random.percent(35)).then(|| random.pick(&parents).copied()).flatten();
+            let parents: Vec<&Table> = tables.iter().filter(|table| table.kind.has_one_row()).collect();
+            let parent = (taste.rough && taste.odd(random, 40)).then(|| random.pick(&parents).copied()).flatten();
             let parent = parent.map(|table| (table.name.clone(), table.id.clone(), cascade(random)));
-            tables.push(Table::draw(random, dialect, domain, rough, (number, parent)));
+            tables.push(Table::draw(random, dialect, taste, (number, parent)));
         }
         let mut triggers = Vec::new();
-        if random.percent(12) {
+        if taste.odd(random, 14) {
             triggers.push(trigger(random, dialect, &tables));
         }
         let mut schema = Schema { dialect, tables, triggers, rows: Vec::new() };
-        schema.fill(random, domain);
+        schema.fill(random, taste.domain);
         schema
     }
 
@@ -102,7 +162,8 @@ impl Schema {
                     };
                     let name = &table.name;
                     self.rows.push(format!(
-                        "{verb} INTO {name} (id, n, v, d, u) VALUES ('{key}', {number}, 'was', 0.25, 'w{number}')"
+                        "{verb} INTO {name} (id, n, v, d, u) VALUES ('{key}', {}, 'was', 0.25, 'w{number}')",
+                        number + 20
                     ));
                 }
             }
@@ -135,15 +196,15 @@ impl Schema {
             let name = &table.name;
             let (numbers, order) = match (table.kind, self.dialect) {
                 (Kind::Log | Kind::Numbered, _) => ("seq, ", "seq"),
-                (Kind::Keyed, Dialect::Sqlite) => ("", "CAST(id AS BLOB), id"),
-                (Kind::Keyed, Dialect::MariaDb) => ("", "CAST(id AS BINARY)"),
+                (Kind::Keyed | Kind::Lines, Dialect::Sqlite) => ("", "CAST(id AS BLOB), id, n"),
+                (Kind::Keyed | Kind::Lines, Dialect::MariaDb) => ("", "CAST(id AS BINARY), n"),
             };
             let generated = if table.generated.is_some() { ", g" } else { "" };
             let query =
                 format!("SELECT {numbers}id, n, v, d, u, p, r{generated} FROM {name} ORDER BY {order}");
-            queries.push((name.clone(), query, table.kind != Kind::Keyed));
+            queries.push((name.clone(), query, table.kind.is_numbered()));
         }
-        if self.dialect == Dialect::Sqlite && self.tables.iter().any(|table| table.kind != Kind::Keyed) {
+        if self.dialect == Dialect::Sqlite && self.tables.iter().any(|table| table.kind.is_numbered()) {
             let query = "SELECT name, seq FROM sqlite_sequence WHERE name NOT LIKE 'tidegate%' ORDER BY name";
             queries.push(("sqlite_sequence".to_owned(), query.to_owned(), false));
         }
@@ -155,8 +216,8 @@ fn cascade(random: &mut Random) -> &'static str {
     random.one(&["", " ON DELETE CASCADE", " ON DELETE SET NULL", " ON DELETE CASCADE ON UPDATE CASCADE"])
 }
 
-fn key_type(random: &mut Random, dialect: Dialect, domain: Domain) -> String {
-    let is_int = domain == Domain::Digits && random.percent(50);
+fn key_type(random: &mut Random, dialect: Dialect, (domain, numbers): (Domain, bool)) -> String {
+    let is_int = numbers || (domain == Domain::Digits && random.percent(50));
     let text = match (dialect, is_int) {
         (Dialect::MariaDb, true) => "BIGINT",
         (Dialect::Sqlite, true) => random.one(&["INTEGER", "INT"]),
@@ -172,6 +233,10 @@ fn key_type(random: &mut Random, dialect: Dialect, domain: Domain) -> String {
         }
     };
     text.to_owned()
+}
+
+fn kind(random: &mut Random) -> Kind {
+    *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Log, &Kind::Lines, &Kind::Numbered])
 }
 
 /// A trigger that changes another table, or tells of a row.
@@ -194,14 +259,17 @@ impl Table {
     fn draw(
         random: &mut Random,
         dialect: Dialect,
-        domain: Domain,
-        rough: bool,
+        taste: Taste,
         (number, parent): (usize, Option<(String, String, &'static str)>),
     ) -> Table {
         let name = format!("t{number}");
-        let kind = *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Keyed, &Kind::Log, &Kind::Numbered]);
-        let view = random.percent(15).then(|| format!("w{number}"));
-        let generated = random.percent(20).then(|| {
+        let kind = match taste.style {
+            Style::Own => *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Lines]),
+            _ => kind(random),
+        };
+        let rough = taste.rough;
+        let view = taste.odd(random, 20).then(|| format!("w{number}"));
+        let generated = taste.odd(random, 20).then(|| {
             let expression = random.one(&["LOWER(u)", "n + 1", "id"]);
             let kind = random.one(&["VIRTUAL", "STORED"]);
             let unique = if rough && random.percent(40) { " UNIQUE" } else { "" };
@@ -218,9 +286,13 @@ impl Table {
         };
         let checks = all.iter().copied().filter(|_| rough && random.percent(15)).collect();
         Table {
-            id: key_type(random, dialect, domain),
-            u: key_type(random, dialect, Domain::Text),
-            u_is_unique: random.percent(if rough { 40 } else { 20 }),
+            id: match (taste.style, dialect) {
+                (Style::Own, Dialect::MariaDb) => "VARCHAR(20) COLLATE utf8mb4_bin".to_owned(),
+                (Style::Own, Dialect::Sqlite) => "TEXT".to_owned(),
+                _ => key_type(random, dialect, (taste.domain, taste.numbers)),
+            },
+            u: key_type(random, dialect, (Domain::Text, false)),
+            u_is_unique: taste.odd(random, if rough { 50 } else { 25 }),
             name,
             kind,
             parent,
@@ -239,6 +311,7 @@ impl Table {
         };
         match self.kind {
             Kind::Keyed => parts.push(format!("id {id} PRIMARY KEY NOT NULL")),
+            Kind::Lines => parts.push(format!("id {id} NOT NULL")),
             Kind::Log => parts.extend([seq.to_owned(), format!("id {id} NOT NULL")]),
             Kind::Numbered => parts.extend([seq.to_owned(), format!("id {id} NOT NULL UNIQUE")]),
         }
@@ -256,6 +329,9 @@ impl Table {
         }
         parts.push("r BIGINT".to_owned());
         parts.extend(self.generated.iter().cloned());
+        if self.kind == Kind::Lines {
+            parts.push("PRIMARY KEY (id, n)".to_owned());
+        }
         parts.extend(self.checks.iter().map(|check| (*check).to_owned()));
         if let Some((parent, _, cascade)) = &self.parent {
             parts.push(format!("FOREIGN KEY (p) REFERENCES {parent} (id){cascade}"));

@@ -7,9 +7,12 @@ use super::chance::Chance;
 use super::params::Draft;
 use super::schema::{Dialect, Kind, Table};
 
-/// How often each shape comes: first those that can always run, then those that may be refused.
+/// How often each shape comes, in jobs of each kind: first those that can always run, then those that may be refused.
 const CALM: [u64; 13] = [6, 40, 12, 8, 14, 6, 6, 4, 4, 4, 4, 0, 0];
 const ROUGH: [u64; 13] = [20, 30, 10, 8, 14, 6, 6, 4, 4, 4, 4, 4, 4];
+const CALM_KEYED: [u64; 13] = [10, 45, 10, 10, 20, 1, 8, 1, 1, 1, 8, 0, 0];
+const ROUGH_KEYED: [u64; 13] = [25, 35, 10, 10, 20, 1, 8, 1, 1, 1, 8, 1, 1];
+const OWN: [u64; 13] = [5, 45, 10, 10, 20, 0, 0, 0, 0, 0, 10, 0, 0];
 
 /// A store; `true`: it has an ordinary INSERT's number behind it.
 pub fn store(draft: &mut Draft<'_>) -> (String, bool) {
@@ -17,28 +20,29 @@ pub fn store(draft: &mut Draft<'_>) -> (String, bool) {
     let name = draft.named(&table);
     let key = draft.key_that_is();
     let int = draft.int();
-    let weights = if draft.rough { &ROUGH } else { &CALM };
-    let sql = match draft.random.weighed(weights) {
-        0 if table.kind == Kind::Log || draft.rough => {
+    let (wild, keyed) = if draft.taste.rough { (&ROUGH, &ROUGH_KEYED) } else { (&CALM, &CALM_KEYED) };
+    let sql = match draft.shape(wild, keyed, &OWN) {
+        0 if table.kind == Kind::Log || draft.taste.rough => {
             let sql = insert(draft, "INSERT", &name, &key);
             return (sql, table.kind == Kind::Log);
         }
         0 | 1 => upsert(draft, &table, &name, &key),
         2 => ignore(draft, &name, &key),
         3 => insert(draft, "REPLACE", &name, &key),
-        4 => update_by_key(draft, &name, &key, &int),
-        5 => update_by_other(draft, &name, &int),
+        4 => update_by_key(draft, &table, &name, &key, &int),
+        5 => update_by_other(draft, &table, &name, &int),
         6 => match draft.random.below(4) {
             0 => format!("DELETE FROM {name} WHERE n > {int}"),
             1 => format!("DELETE FROM {name} WHERE u = {}", draft.second()),
             _ => format!("DELETE FROM {name} WHERE id = {key}"),
         },
-        7 => insert_select(draft, &name, &key),
+        7 => insert_select(draft, &table, &name, &key),
         8 => counted(draft, &table, &name, &key),
         9 => update_from_other(draft, &table, &name, &key),
         10 => format!("UPDATE {name} SET d = COALESCE(d, 0) + 1.25, v = {} WHERE id = {key}", draft.text()),
         11 => format!("UPDATE {name} SET id = {} WHERE id = {key}", draft.key_that_is()),
-        _ => format!("INSERT INTO {name} (id, n) SELECT id, n + 1 FROM {name} WHERE id = {key}"),
+        // One row: two by two they would double with every event.
+        _ => format!("INSERT INTO {name} (id, n) SELECT MIN(id), MAX(n) + 1 FROM {name} WHERE id = {key}"),
     };
     (sql, false)
 }
@@ -93,33 +97,40 @@ fn upsert(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str) -> String
     if table.kind == Kind::Log && !(table.u_is_unique && !sqlite) {
         return insert(draft, "INSERT", name, key);
     }
-    if !draft.rough && table.u_is_unique {
+    if !draft.taste.rough && table.u_is_unique {
         // The second key would refuse.
         let (int, text) = (draft.int(), draft.text());
-        let sets = sets(draft, name);
-        let behind = conflict(sqlite, &sets);
+        let sets = sets(draft, table, name);
+        let behind = conflict(draft, table, &sets);
         return format!("INSERT INTO {name} (id, n, v) VALUES ({key}, {int}, {text}){behind}");
     }
     let insert = insert(draft, "INSERT", name, key);
-    let sets = sets(draft, name);
-    format!("{insert}{}", conflict(sqlite, &sets))
+    let sets = sets(draft, table, name);
+    format!("{insert}{}", conflict(draft, table, &sets))
 }
 
-fn conflict(sqlite: bool, sets: &str) -> String {
-    match sqlite {
-        true => format!(" ON CONFLICT (id) DO UPDATE SET {sets}"),
-        false => format!(" ON DUPLICATE KEY UPDATE {sets}"),
+fn conflict(draft: &mut Draft<'_>, table: &Table, sets: &str) -> String {
+    let columns = if table.kind == Kind::Lines { "id, n" } else { "id" };
+    match draft.dialect() {
+        Dialect::Sqlite => format!(" ON CONFLICT ({columns}) DO UPDATE SET {sets}"),
+        Dialect::MariaDb => format!(" ON DUPLICATE KEY UPDATE {sets}"),
     }
 }
 
 /// What an upsert does to the row that is there.
-fn sets(draft: &mut Draft<'_>, name: &str) -> String {
+fn sets(draft: &mut Draft<'_>, of: &Table, name: &str) -> String {
     let sqlite = draft.dialect() == Dialect::Sqlite;
     let new = |column: &str| if sqlite { format!("excluded.{column}") } else { format!("VALUES({column})") };
     let old = |column: &str| {
         let table = name.rsplit('.').next().unwrap_or(name);
         if sqlite { format!("{table}.{column}") } else { column.to_owned() }
     };
+    if of.kind == Kind::Lines {
+        return match draft.random.below(2) {
+            0 => format!("v = {}", new("v")),
+            _ => format!("d = COALESCE({}, 0) + 1.5, v = {}", old("d"), draft.text()),
+        };
+    }
     match draft.random.below(6) {
         0 => format!("n = {} + 1", old("n")),
         1 => format!("n = {} + {}, v = {}", old("n"), new("n"), new("v")),
@@ -134,7 +145,11 @@ fn sets(draft: &mut Draft<'_>, name: &str) -> String {
     }
 }
 
-fn update_by_key(draft: &mut Draft<'_>, name: &str, key: &str, int: &str) -> String {
+fn update_by_key(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str, int: &str) -> String {
+    // The lines' n is a part of their key.
+    if table.kind == Kind::Lines {
+        return format!("UPDATE {name} SET v = {}, d = {} WHERE id = {key}", draft.text(), draft.decimal());
+    }
     match draft.random.below(4) {
         0 => format!("UPDATE {name} SET n = n + 1 WHERE id = {key}"),
         1 => format!("UPDATE {name} SET v = {}, n = n + {int} WHERE id = {key}", draft.text()),
@@ -143,8 +158,9 @@ fn update_by_key(draft: &mut Draft<'_>, name: &str, key: &str, int: &str) -> Str
     }
 }
 
-fn update_by_other(draft: &mut Draft<'_>, name: &str, int: &str) -> String {
-    match draft.random.below(4) {
+fn update_by_other(draft: &mut Draft<'_>, table: &Table, name: &str, int: &str) -> String {
+    let shape = if table.kind == Kind::Lines { 1 } else { draft.random.below(4) };
+    match shape {
         0 => format!("UPDATE {name} SET n = n + {int} WHERE p = {}", draft.key()),
         1 => format!("UPDATE {name} SET v = {} WHERE v = 'x'", draft.text()),
         2 => format!("UPDATE {name} SET n = n + 1 WHERE n < {int}"),
@@ -152,8 +168,8 @@ fn update_by_other(draft: &mut Draft<'_>, name: &str, int: &str) -> String {
     }
 }
 
-fn insert_select(draft: &mut Draft<'_>, name: &str, key: &str) -> String {
-    let other = draft.table().name;
+fn insert_select(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str) -> String {
+    let other = draft.other(table);
     let int = draft.int();
     match draft.random.below(2) {
         0 => {
@@ -169,16 +185,12 @@ fn insert_select(draft: &mut Draft<'_>, name: &str, key: &str) -> String {
 
 /// An upsert whose number is what another table counts.
 fn counted(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str) -> String {
-    let others: Vec<String> =
-        draft.schema.tables.iter().filter(|other| other.name != table.name).map(|t| t.name.clone()).collect();
-    let other = draft.random.pick(&others).expect("there are two tables").clone();
+    let other = draft.other(table);
     let verb = if draft.random.percent(50) { "REPLACE" } else { ignoring(draft.dialect()) };
     format!("{verb} INTO {name} (id, n) VALUES ({key}, (SELECT COUNT(*) FROM {other}))")
 }
 
 fn update_from_other(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str) -> String {
-    let others: Vec<String> =
-        draft.schema.tables.iter().filter(|other| other.name != table.name).map(|t| t.name.clone()).collect();
-    let other = draft.random.pick(&others).expect("there are two tables").clone();
+    let other = draft.other(table);
     format!("UPDATE {name} SET n = (SELECT COALESCE(MAX(n), 0) + 1 FROM {other}) WHERE id = {key}")
 }

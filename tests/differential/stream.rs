@@ -6,6 +6,7 @@
 
 use super::chance::Chance;
 use super::job::Job;
+use super::schema::Style;
 use tidegate::model::Record;
 use tidegate::testing::Random;
 
@@ -13,7 +14,11 @@ use tidegate::testing::Random;
 const EVENTS: (usize, usize) = (30, 110);
 
 pub fn records(random: &mut Random, job: &Job) -> Vec<Record> {
-    let mut keys: Vec<&str> = job.domain.keys().to_vec();
+    let mut keys: Vec<&str> = job.taste.domain.keys().to_vec();
+    if job.taste.style == Style::Own {
+        // With a blank the Kafka key is another one than the document's.
+        keys.retain(|key| !key.contains(' '));
+    }
     while keys.len() > 3 && random.percent(70) {
         keys.remove(random.from_to(0, keys.len() - 1));
     }
@@ -52,7 +57,7 @@ fn event(random: &mut Random, job: &Job, keys: &[&str], key: Option<&str>) -> St
         text += &format!(" u=\"{}\"", random.one(&["x", "X", "y", "w1", "w2", "x "]));
     }
     if random.percent(85) {
-        let long = job.rough && random.percent(6);
+        let long = job.taste.rough && random.percent(6);
         let s = if long { "longer than it may be" } else { random.one(&["x", "y", "z", "X", "x "]) };
         text += &format!(" s=\"{s}\"");
     }
