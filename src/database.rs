@@ -5,13 +5,16 @@
 //! Fails:     by class only: whoever calls decides by `ErrorClass` and never by code
 //! Not here:  no decision (protocol), no dataflow (operator), no XML
 
-use crate::job::{DatabaseKind, DatabaseSpec};
+use crate::job::{DatabaseKind, DatabaseSpec, SchemaFacts, TableName};
 use crate::model::{BatchNumber, Incarnation, KeyGroup, NextOffset, Value};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 mod error;
+
+mod facts;
+pub use facts::set_plan;
 
 mod ledger;
 
@@ -204,6 +207,9 @@ pub trait Session: Parked {
 
     /// The tables of the schema but the ledger's own, with their columns.
     fn tables(&mut self) -> Pending<'_, Vec<Table>>;
+
+    /// What decides which steps may run for many events at once. Tables that are not there are left out.
+    fn facts<'a>(&'a mut self, tables: &'a [TableName]) -> Pending<'a, SchemaFacts>;
 }
 
 /// What one key group's batch writes to the ledger.

@@ -48,6 +48,12 @@ mod section_steps;
 mod fingerprint;
 mod password;
 
+mod sets;
+pub use sets::{
+    ColumnFacts, ColumnKind, Fold, ForeignKey, Meeting, Run, SchemaFacts, SetMode, SetPlan, TableFacts,
+    TableName, UniqueKey, Verdicts,
+};
+
 mod lexical;
 pub use lexical::{FieldFault, FieldReader, FieldRulesError, Presence, Refusal, read_literal};
 

@@ -9,9 +9,9 @@ use super::out::{error_line, line};
 use super::worlds::{self, Worlds};
 use super::{exit, load, sample};
 use crate::database::{
-    DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade, range_notes,
+    DatabaseError, ErrorClass, LedgerState, Session, ledger_ddl, ledger_upgrade, range_notes, set_plan,
 };
-use crate::job::{DatabaseKind, JobSpec};
+use crate::job::{DatabaseKind, JobSpec, SetMode};
 use crate::kafka::{LogError, LogErrorClass};
 use std::path::Path;
 use std::sync::Arc;
@@ -187,6 +187,13 @@ async fn database(job: &Worlds, report: &mut Report) {
     }
     match range_notes(&job.spec, &mut *session).await {
         Ok(notes) => report.notes.extend(notes.into_iter().map(|note| format!("database: {note}\n"))),
+        Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
+    }
+    match set_plan(&job.spec, &mut *session).await {
+        Ok(plan) => {
+            let told = plan.runs.iter().filter(|run| run.mode != SetMode::Together);
+            report.notes.extend(told.map(|run| format!("database: {run}\n")));
+        }
         Err(error) => report.wrong(format!("database.steps: {error}"), code(&error)),
     }
     ledger(&job.spec, &mut *session, report).await;

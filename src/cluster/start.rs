@@ -17,6 +17,7 @@
 //! "still mine" means the same for every key group.
 
 pub(super) mod claim;
+mod facts;
 pub(super) mod first;
 mod limits;
 pub(super) mod outbox;
@@ -28,7 +29,7 @@ pub(super) use patience::{Patience, Stopped};
 
 use super::ledger::LedgerClient;
 use crate::database::{FrontierRow, JobRow, PositionRow};
-use crate::job::JobSpec;
+use crate::job::{JobSpec, SetPlan};
 use crate::kafka::{AsyncLog, AsyncWriter, LogError};
 use crate::model::{
     BatchNumber, Incarnation, KeyGroup, KeyId, NextOffset, Places, RecordLimits, TopicPartition,
@@ -69,6 +70,8 @@ pub(super) struct Started {
     pub(super) resets: u64,
     /// How large a record may be.
     pub(super) limits: RecordLimits,
+    /// Which steps run for many events at once.
+    pub(super) plan: Arc<SetPlan>,
     /// What this job's commits to the consumer group are marked with.
     pub(super) mark: String,
     /// Batches that the outbox held and this start has sent.
@@ -116,6 +119,7 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
         .ok_or_else(|| Halt::new(HaltKind::Internal, "the ledger has lost the job's row during the start"))?;
     // Before the producer is built: its batches keep to them.
     let limits = limits::read(setup).await?;
+    let plan = facts::plan(setup).await?;
     let writer = fence(setup).await?;
     (cluster.fenced)();
     let Word::AllFenced = setup.patience.next_word(cluster.words).await? else {
@@ -142,6 +146,7 @@ pub(super) async fn start(setup: &StartSetup, cluster: &mut Cluster<'_>) -> Resu
         until,
         resets,
         limits,
+        plan,
         mark,
         sent_from_outbox,
         marked,

@@ -8,6 +8,8 @@ pub(super) mod fixture;
 
 pub(super) mod server;
 
+mod facts;
+
 mod ledger;
 
 pub(crate) mod parked;
@@ -105,5 +107,8 @@ on_both! {
     statements::fields_that_may_not_fit_are_told,
     schema::tables_are_read_with_their_columns,
     schema::what_only_reads_changes_nothing,
+    facts::what_decides_who_runs_together_is_read,
+    facts::a_plan_follows_links_and_the_schema,
+    facts::what_a_table_of_another_kind_is,
     statements::probe_answers,
 }

@@ -1,6 +1,6 @@
 //! The effective settings of a job and where each comes from: what `tidegate explain` prints.
 
-use super::Checked;
+use super::{Checked, SetPlan};
 use std::fmt::Write;
 
 /// One key with the value that holds, given or not.
@@ -61,6 +61,13 @@ pub fn render_explain(checked: &Checked) -> String {
             out.push_str(note);
         }
         out.push('\n');
+    }
+    let plan = SetPlan::of(&checked.spec, None);
+    if !plan.runs.is_empty() {
+        out.push_str("\nHow the steps of many events run, as far as their SQL says; the schema decides at each start:\n");
+        plan.runs.iter().for_each(|run| {
+            let _written = writeln!(out, "{run}");
+        });
     }
     out
 }

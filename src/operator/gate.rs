@@ -41,7 +41,7 @@ use super::mailbox::{Mailbox, Sender, mailbox};
 use super::prober::{Answer, Prober};
 use super::stop::StopRequest;
 use crate::database::Database;
-use crate::job::JobSpec;
+use crate::job::{JobSpec, SetPlan};
 use crate::kafka::ReadRecord;
 use crate::model::{BatchNumber, Coordinates, Epoch, Event, KeyGroup, KeyId, Place};
 use crate::protocol::gate::{Action, Again, Claimed, Gate, Input, Item, Limits, Transaction};
@@ -75,6 +75,8 @@ pub type ReadAgain = Arc<dyn Fn(ReadRecord, u32) -> Option<Event> + Send + Sync>
 pub struct GateSetup {
     /// The job.
     pub spec: Arc<JobSpec>,
+    /// Which of its steps run for many events at once.
+    pub plan: Arc<SetPlan>,
     /// Where its lanes connect.
     pub database: Arc<dyn Database>,
     /// The key groups that this worker has claimed.

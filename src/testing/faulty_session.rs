@@ -14,6 +14,7 @@ use crate::database::{
     ParkedAt, ParkedDone, ParkedKey, ParkedLeft, ParkedMark, ParkedRow, ParkedWish, Pending, PositionRow,
     Reset, ResetRow, Row, Session, Table, TopicRow,
 };
+use crate::job::{SchemaFacts, TableName};
 use crate::model::{KeyGroup, KeyId};
 use std::sync::Arc;
 use std::time::Duration;
@@ -259,6 +260,10 @@ impl Session for FaultySession {
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {
         through!(self, "reading the tables", true, inner => inner.tables())
+    }
+
+    fn facts<'a>(&'a mut self, tables: &'a [TableName]) -> Pending<'a, SchemaFacts> {
+        through!(self, "reading the schema's facts", true, inner => inner.facts(tables))
     }
 }
 

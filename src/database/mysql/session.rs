@@ -11,6 +11,7 @@ use super::lookup::{self, Plan};
 use super::value::{Kind, bind, read};
 use super::{Server, store};
 use crate::database::error::transaction_lost;
+use crate::database::facts;
 use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::ranges::columns;
 use crate::database::schema::{self, Table};
@@ -19,7 +20,7 @@ use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
     Pending, PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
-use crate::job::Step;
+use crate::job::{SchemaFacts, Step, TableName};
 use crate::model::KeyGroup;
 use mysql_async::consts::StatusFlags;
 use mysql_async::prelude::Queryable;
@@ -220,6 +221,10 @@ impl Session for MySqlSession {
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {
         Box::pin(schema::tables(self))
+    }
+
+    fn facts<'a>(&'a mut self, tables: &'a [TableName]) -> Pending<'a, SchemaFacts> {
+        Box::pin(facts::facts(self, tables))
     }
 }
 

@@ -9,6 +9,7 @@
 use super::error::classify;
 use super::statements;
 use crate::database::error::transaction_lost;
+use crate::database::facts;
 use crate::database::ledger::{self, Dialect, Engine, Point};
 use crate::database::ranges::columns;
 use crate::database::schema::{self, Table};
@@ -17,6 +18,7 @@ use crate::database::{
     Advance, Column, DatabaseError, ErrorClass, Finding, FrontierRow, JobRow, LedgerState, OutboxRow,
     Pending, PositionRow, Reset, ResetRow, Row, Session, TopicRow,
 };
+use crate::job::{SchemaFacts, TableName};
 use crate::model::KeyGroup;
 use rusqlite::Connection;
 use std::borrow::Cow;
@@ -251,6 +253,10 @@ impl Session for SqliteSession {
 
     fn tables(&mut self) -> Pending<'_, Vec<Table>> {
         Box::pin(schema::tables(self))
+    }
+
+    fn facts<'a>(&'a mut self, tables: &'a [TableName]) -> Pending<'a, SchemaFacts> {
+        Box::pin(facts::facts(self, tables))
     }
 }
 

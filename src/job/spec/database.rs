@@ -55,6 +55,16 @@ pub enum Step {
     Store(StoreStep),
 }
 
+impl Step {
+    /// Its SQL.
+    pub fn statement(&self) -> &Statement {
+        match self {
+            Step::Lookup(lookup) => &lookup.statement,
+            Step::Store(store) => &store.statement,
+        }
+    }
+}
+
 /// A step that reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LookupStep {

@@ -2,8 +2,8 @@
 //!
 //! In:        a transaction, and the fates of its events so far     Out: it is committed; or why not
 //! Holds:     per transaction the fates of its events, until it is committed or given up
-//! Order:     wave by wave, step by step (plan); or, once events are refused, one by one in queue order, which has the same
-//!            outcome
+//! Order:     wave by wave, step by step (plan); or, once too many events are refused, one by one in queue order, which has
+//!            the same outcome
 //! Fails:     `Again` when an event was set aside: nothing of the transaction is stored
 //! Not here:  the rules (aside), the ledger's part (finish)
 //!
@@ -17,9 +17,10 @@ use super::lane::{Committing, Failure, Work, begin, is_mine, no_answer};
 use super::looked::{Looked, now};
 use super::outputs::{CannotEncode, Sent};
 use super::plan::waves;
-use super::steps::{Stuck, is_single, refusal, run_steps};
+use super::steps::{Stuck, refusal, run_steps};
 use super::{Queued, retry::Tried};
 use crate::database::{DatabaseError, Session};
+use crate::job::Verdicts;
 use crate::model::{Body, Coordinates, Event, Reason, ReasonCode};
 use crate::operator::guard::{InHand, Taken};
 use crate::protocol::gate::Transaction;
@@ -77,6 +78,12 @@ impl<'a> Run<'a> {
         self.tried.is_some()
     }
 
+    /// Nothing that an earlier run of the transaction found or made is there in this one.
+    fn forget(&mut self) {
+        self.events.iter_mut().for_each(Looked::forget);
+        self.sent.iter_mut().for_each(|sent| *sent = Sent::default());
+    }
+
     /// It is committed, or may be.
     pub(super) fn was_committed(&self, work: &Work) {
         match &self.tried {
@@ -102,12 +109,13 @@ pub(super) async fn attempt(
     run: &mut Run<'_>,
     committing: &mut Committing,
 ) -> Result<(), Failure> {
+    run.forget();
     let session = in_time(work, begin(work, slot)).await?;
     if run.one_by_one || run.found > TOGETHER_MAX {
         run.one_by_one = true;
         one_by_one(work, session, run).await?;
     } else {
-        in_time(work, together(work, session, run)).await?;
+        together(work, session, run).await?;
     }
     work.asides.allow(&run.events, &run.fates).map_err(Failure::Halt)?;
     let end = async {
@@ -177,21 +185,15 @@ pub(super) async fn in_time<T>(
     }
 }
 
-/// All events that have no fate, in waves.
+/// All events that have no fate, in the waves of the job's plan.
 async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>) -> Result<(), Failure> {
     let to_do: Vec<usize> = (0..run.events.len()).filter(|index| run.fates.of(*index).is_none()).collect();
-    let keys = to_do.iter().filter_map(|index| run.events.get(*index)).map(|looked| &looked.event.key[..]);
-    for wave in waves(keys, is_single(&work.spec)) {
-        let wave: Vec<usize> = wave.into_iter().filter_map(|index| to_do.get(index).copied()).collect();
-        match run_steps(work, session, &mut run.events, &wave).await {
+    for wave in waves(&work.spec, &work.plan, &run.events, &to_do) {
+        let steps = async { Ok(run_steps(work, session, &mut run.events, &wave).await) };
+        match in_time(work, steps).await? {
             Ok(()) => {}
             Err(Stuck::Failure(failure)) => return Err(failure),
-            Err(Stuck::Wrong(list)) => {
-                for (index, wrong) in list {
-                    run.set_aside(&work.asides, index, wrong)?;
-                }
-                return Err(Failure::Again);
-            }
+            Err(Stuck::Wrong(list)) => return Err(refused(work, run, &wave, list)),
             Err(Stuck::Somebody(error)) => {
                 // Which one is not said: each by itself.
                 drop(error);
@@ -199,14 +201,50 @@ async fn together(work: &Work, session: &mut Box<dyn Session>, run: &mut Run<'_>
                 return Err(Failure::Again);
             }
         }
+        send(work, run, &wave)?;
     }
+    Ok(())
+}
+
+/// Events of a wave were refused. What one by one would have said of them is believed; where that hangs on others of the
+/// wave, which may still be refused themselves, all are asked one by one.
+fn refused(work: &Work, run: &mut Run<'_>, wave: &[usize], list: Vec<(usize, Wrong)>) -> Failure {
+    let is_missing = list.iter().all(|(_, wrong)| wrong.kind == Kind::MissingLookup);
+    let first = list.iter().map(|(index, _)| *index).min().unwrap_or(0);
+    let earlier = || wave.iter().filter(|index| **index < first);
+    let stands = match work.plan.verdicts {
+        Verdicts::All => true,
+        Verdicts::First if is_missing => true,
+        // Those before it have been through the store; what they send must be possible, too.
+        Verdicts::First => earlier().all(|index| encode(work, run.events.get(*index), Stage::Output).is_ok()),
+        Verdicts::Missing => is_missing,
+        Verdicts::None => false,
+    };
+    if !stands {
+        run.one_by_one = true;
+        return Failure::Again;
+    }
+    for (index, wrong) in list {
+        if let Err(failure) = run.set_aside(&work.asides, index, wrong) {
+            return failure;
+        }
+    }
+    Failure::Again
+}
+
+/// What the events of a wave send, before anybody builds upon them.
+fn send(work: &Work, run: &mut Run<'_>, wave: &[usize]) -> Result<(), Failure> {
     let mut again = false;
-    for index in to_do {
+    for index in wave.iter().copied() {
         match encode(work, run.events.get(index), Stage::Output) {
             Ok(sent) => place(&mut run.sent, index, sent),
             Err(wrong) => {
                 run.set_aside(&work.asides, index, *wrong)?;
                 again = true;
+                if work.plan.verdicts != Verdicts::All {
+                    // The others may have built upon it.
+                    break;
+                }
             }
         }
     }

@@ -14,7 +14,7 @@ use super::outputs::{OutputSetup, Outputs};
 use super::retry::retry;
 use super::{GateSetup, Queued, ReadAgain, Sender};
 use crate::database::{Database, DatabaseError, ErrorClass, Session};
-use crate::job::JobSpec;
+use crate::job::{JobSpec, SetPlan};
 use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup};
 use crate::operator::guard::Care;
 use crate::operator::host::Host;
@@ -82,6 +82,7 @@ pub(super) enum Report {
 #[derive(Clone)]
 pub(super) struct Work {
     pub(super) spec: Arc<JobSpec>,
+    pub(super) plan: Arc<SetPlan>,
     pub(super) database: Arc<dyn Database>,
     pub(super) outputs: Arc<OutputSetup>,
     pub(super) read_again: ReadAgain,
@@ -97,6 +98,7 @@ impl Work {
     pub(super) fn new(setup: &GateSetup, reports: Sender<Report>) -> Work {
         Work {
             spec: Arc::clone(&setup.spec),
+            plan: Arc::clone(&setup.plan),
             database: Arc::clone(&setup.database),
             outputs: Arc::clone(&setup.outputs),
             read_again: Arc::clone(&setup.read_again),

@@ -17,6 +17,11 @@ impl<'a> Looked<'a> {
     pub(super) fn new(event: &'a Event, steps: usize, now: Timestamp) -> Looked<'a> {
         Looked { event, rows: vec![None; steps], now }
     }
+
+    /// As before anything was looked up for it: what an earlier run found is not what this one finds.
+    pub(super) fn forget(&mut self) {
+        self.rows.iter_mut().for_each(|row| *row = None);
+    }
 }
 
 /// The wall clock.

@@ -1,34 +1,115 @@
 //! Plan: a transaction's events in waves, so that working set by set has the outcome of one by one.
 //!
-//! In:        ordering keys in queue order     Out: indexes in waves; within one wave no key occurs twice
-//! Order:     a key's n-th event is in a wave before its (n + 1)-th
-//! Not here:  what is done per wave (lane)
-//!
-//! Between events of different keys no order is promised, and the database would let other lanes run between any two
-//! statements. So all first events of their keys may do their look-up, then their store, step by step together; the
-//! second ones come after them and see what they did.
+//! In:        the job's [`SetPlan`], events in queue order     Out: their indexes in waves
+//! Order:     of two events that may meet, the earlier one is in an earlier wave
+//! Not here:  which events may meet (job::sets), what is done per wave (attempt)
 
+use super::looked::Looked;
+use super::values::Scope;
+use crate::job::{JobSpec, Meeting, SetMode, SetPlan};
 use std::collections::HashMap;
 
-/// The waves of these keys. `single_step`: the job has one step, which the database runs row by row in order: one wave.
-pub(super) fn waves<'a>(keys: impl Iterator<Item = &'a [u8]>, single_step: bool) -> Vec<Vec<usize>> {
+/// What tells two events apart where they may meet; none: it may be the same as anything.
+type Value = Option<Vec<u8>>;
+
+/// The waves of the events with these indexes.
+pub(super) fn waves(
+    spec: &JobSpec,
+    plan: &SetPlan,
+    events: &[Looked<'_>],
+    list: &[usize],
+) -> Vec<Vec<usize>> {
+    let values = |index: &usize| match events.get(*index) {
+        Some(looked) => plan.meetings.iter().map(|meeting| value(spec, looked, meeting)).collect(),
+        None => vec![None; plan.meetings.len()],
+    };
+    let numbered: Vec<Option<usize>> = match plan.mode {
+        SetMode::Together => return vec![list.to_vec()],
+        SetMode::OneByOne => return list.iter().map(|index| vec![*index]).collect(),
+        SetMode::Waves => by_turn(list.iter().map(values)),
+        SetMode::WavesInOrder => in_order(list.iter().map(values)),
+    };
     let mut waves: Vec<Vec<usize>> = Vec::new();
-    #[allow(clippy::disallowed_types, reason = "only looked up, never iterated")]
-    let mut seen: HashMap<&[u8], usize> = HashMap::new();
-    for (index, key) in keys.enumerate() {
-        let wave = if single_step {
-            0
-        } else {
-            let count = seen.entry(key).or_insert(0);
-            *count += 1;
-            *count - 1
-        };
-        match waves.get_mut(wave) {
-            Some(list) => list.push(index),
-            None => waves.push(vec![index]),
+    for (index, wave) in list.iter().zip(numbered) {
+        let wave = wave.unwrap_or(waves.len());
+        if waves.len() <= wave {
+            waves.resize(wave.saturating_add(1), Vec::new());
+        }
+        if let Some(wave) = waves.get_mut(wave) {
+            wave.push(*index);
         }
     }
     waves
+}
+
+fn value(spec: &JobSpec, looked: &Looked<'_>, meeting: &Meeting) -> Value {
+    let scope = Scope::of(spec, looked);
+    let mut whole = Vec::new();
+    for (of, fold) in &meeting.parts {
+        let part = fold.fold(&scope.value(of))?;
+        // With its length in front no two lists of parts are the same bytes.
+        whole.extend_from_slice(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes());
+        whole.extend_from_slice(&part);
+    }
+    Some(whole)
+}
+
+/// Where events with a value of one meeting stand.
+#[derive(Default)]
+struct Stand {
+    /// Per value the first wave that is free for it.
+    #[allow(clippy::disallowed_types, reason = "only looked up, never iterated")]
+    free: HashMap<Vec<u8>, usize>,
+    /// The first wave that is free for any value.
+    floor: usize,
+    /// The first wave that nobody is in.
+    top: usize,
+}
+
+impl Stand {
+    fn next(&self, value: &Value) -> usize {
+        match value {
+            Some(value) => self.free.get(value).copied().unwrap_or(0).max(self.floor),
+            None => self.top,
+        }
+    }
+
+    fn take(&mut self, value: Value, wave: usize) {
+        let behind = wave.saturating_add(1);
+        self.top = self.top.max(behind);
+        match value {
+            Some(value) => {
+                self.free.insert(value, behind);
+            }
+            None => self.floor = behind,
+        }
+    }
+}
+
+/// Each event in the first wave behind all those that it may meet.
+fn by_turn(events: impl Iterator<Item = Vec<Value>>) -> Vec<Option<usize>> {
+    let mut stands: Vec<Stand> = Vec::new();
+    let mut of = |values: Vec<Value>| {
+        stands.resize_with(values.len(), Stand::default);
+        let wave = stands.iter().zip(&values).map(|(stand, value)| stand.next(value)).max().unwrap_or(0);
+        stands.iter_mut().zip(values).for_each(|(stand, value)| stand.take(value, wave));
+        Some(wave)
+    };
+    events.map(&mut of).collect()
+}
+
+/// A new wave begins with an event that may meet one of the wave before: so all earlier events are in earlier waves, or in
+/// its own.
+fn in_order(events: impl Iterator<Item = Vec<Value>>) -> Vec<Option<usize>> {
+    let mut stands: Vec<Stand> = Vec::new();
+    let mut wave = 0_usize;
+    let mut of = |values: Vec<Value>| {
+        stands.resize_with(values.len(), Stand::default);
+        wave = stands.iter().zip(&values).map(|(stand, value)| stand.next(value)).fold(wave, usize::max);
+        stands.iter_mut().zip(values).for_each(|(stand, value)| stand.take(value, wave));
+        Some(wave)
+    };
+    events.map(&mut of).collect()
 }
 
 #[cfg(test)]
@@ -36,23 +117,56 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn one(text: &str) -> Vec<Value> {
+        vec![Some(text.as_bytes().to_vec())]
+    }
+
+    fn numbers(list: Vec<Option<usize>>) -> Vec<usize> {
+        list.into_iter().flatten().collect()
+    }
+
     #[test]
-    fn a_key_occurs_once_per_wave() {
-        let keys = ["a", "b", "a", "a", "c", "b"];
-        let list = waves(keys.iter().map(|k| k.as_bytes()), false);
-        assert_eq!(list, vec![vec![0, 1, 4], vec![2, 5], vec![3]]);
-        assert_eq!(waves(keys.iter().map(|k| k.as_bytes()), true), vec![vec![0, 1, 2, 3, 4, 5]]);
+    fn a_value_occurs_once_per_wave() {
+        let events = ["a", "b", "a", "a", "c", "b"];
+        assert_eq!(numbers(by_turn(events.iter().map(|text| one(text)))), [0, 0, 1, 2, 0, 1]);
+        assert_eq!(numbers(in_order(events.iter().map(|text| one(text)))), [0, 0, 1, 2, 2, 2]);
+    }
+
+    #[test]
+    fn what_may_be_anything_is_alone() {
+        let events = || [one("a"), vec![None], one("b"), one("a"), vec![None], vec![None]].into_iter();
+        assert_eq!(numbers(by_turn(events())), [0, 1, 2, 2, 3, 4]);
+        assert_eq!(numbers(in_order(events())), [0, 1, 2, 2, 3, 4]);
+    }
+
+    #[test]
+    fn two_events_are_apart_where_they_meet_in_one_of_two_ways() {
+        let two = |a: &str, b: &str| [one(a), one(b)].concat();
+        let events = || [two("a", "x"), two("b", "x"), two("b", "y"), two("c", "z")].into_iter();
+        assert_eq!(numbers(by_turn(events())), [0, 1, 2, 0]);
+        assert_eq!(numbers(in_order(events())), [0, 1, 2, 2]);
     }
 
     proptest! {
         #[test]
-        fn per_key_order_survives(keys in proptest::collection::vec(0_u8..5, 0..60)) {
-            let bytes: Vec<[u8; 1]> = keys.iter().map(|k| [*k]).collect();
-            let order: Vec<usize> = waves(bytes.iter().map(|k| k.as_slice()), false).concat();
-            prop_assert_eq!(order.len(), keys.len());
-            for key in 0..5 {
-                let mine: Vec<usize> = order.iter().copied().filter(|i| keys[*i] == key).collect();
-                prop_assert!(mine.windows(2).all(|w| w[0] < w[1]));
+        fn who_may_meet_keeps_the_order(
+            events in proptest::collection::vec((proptest::option::of(0_u8..4), proptest::option::of(0_u8..4)), 0..60)
+        ) {
+            let values = |(a, b): &(Option<u8>, Option<u8>)| vec![a.map(|n| vec![n]), b.map(|n| vec![n])];
+            let meet = |a: &Vec<Value>, b: &Vec<Value>| {
+                a.iter().zip(b).any(|(a, b)| a.is_none() || b.is_none() || a == b)
+            };
+            let list: Vec<Vec<Value>> = events.iter().map(values).collect();
+            let turns = numbers(by_turn(list.iter().cloned()));
+            let ordered = numbers(in_order(list.iter().cloned()));
+            for (later, value) in list.iter().enumerate() {
+                for earlier in 0..later {
+                    if meet(&list[earlier], value) {
+                        prop_assert!(turns[earlier] < turns[later]);
+                        prop_assert!(ordered[earlier] < ordered[later]);
+                    }
+                    prop_assert!(ordered[earlier] <= ordered[later]);
+                }
             }
         }
     }

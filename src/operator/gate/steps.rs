@@ -1,6 +1,6 @@
 //! Steps: the job's steps for some events of a transaction, each step for all of them at once.
 //!
-//! In:        events, of which no two share an ordering key where there are several steps     Out: their look-ups' rows
+//! In:        events that may run together by the job's plan     Out: their look-ups' rows
 //! Order:     step by step; within a step event by event, within an event row by row in document order
 //! Fails:     with the event that is to blame, where the engine names the row of parameters: it is set aside whole, whichever
 //!            of its rows it was
@@ -211,9 +211,4 @@ fn missing(work: &Work, looked: &Looked<'_>, name: Option<&str>, number: usize) 
     let halt = halt.about(Some(looked.event.at)).because("missing look-up", None);
     let reason = missing_reason(name, number);
     Wrong { kind: Kind::MissingLookup, reason, halt, lost_transaction: false }
-}
-
-/// Whether a wave may hold two events of one ordering key: the one step that there is runs row by row in order.
-pub(super) fn is_single(spec: &JobSpec) -> bool {
-    spec.database.steps.len() == 1
 }
