@@ -17,7 +17,9 @@ mod schema;
 mod seeds;
 mod stores;
 mod stream;
+mod wrong;
 
 pub use play::{Place, Server};
 pub use schema::Dialect;
 pub use seeds::run;
+pub use wrong::each_is_found;

@@ -12,11 +12,12 @@ use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 use tidegate::cluster::{self, Cluster, Ended, Signals};
-use tidegate::database::{self, ParkedWish};
-use tidegate::job::{self, JobSpec};
+use tidegate::database::{self, DatabaseError, ParkedWish};
+use tidegate::job::{self, JobSpec, SetMode, SetPlan};
 use tidegate::kafka::KafkaSetup;
 use tidegate::model::Record;
 use tidegate::operator::guard::Guard;
+use tidegate::operator::planted::Planted;
 use tidegate::status::Board;
 use tidegate::testing::{Broker, History, Link, LogFaults, MemoryLog};
 
@@ -39,6 +40,9 @@ pub trait Place {
     fn rows(&self, query: &str) -> Vec<Vec<Option<String>>>;
 }
 
+/// What is made of a plan, to see whether it is found.
+pub type Wrong = fn(SetPlan) -> SetPlan;
+
 /// Rows or records in their order.
 pub type Lines = Vec<String>;
 
@@ -52,6 +56,8 @@ pub struct Left {
     pub dead: BTreeMap<String, Lines>,
     /// By ordering key: source and reason.
     pub parked: BTreeMap<String, Lines>,
+    /// What the plan was.
+    pub mode: Option<SetMode>,
     /// Of the board.
     pub transactions: u64,
     pub refused: u64,
@@ -61,7 +67,12 @@ pub struct Left {
 ///
 /// # Errors
 /// It did not come to its end: the text says how not.
-pub fn play(server: &dyn Server, job: &Job, records: &[Record], way: Way) -> Result<Left, String> {
+pub fn play(
+    server: &dyn Server,
+    job: &Job,
+    records: &[Record],
+    (way, wrong): (Way, Option<Wrong>),
+) -> Result<Left, String> {
     let place = server.schema(&job.schema.statements());
     let url = place.url();
     let environment = |name: &str| (name == "TIDEGATE_DB_URL").then(|| url.clone());
@@ -73,9 +84,11 @@ pub fn play(server: &dyn Server, job: &Job, records: &[Record], way: Way) -> Res
     for record in records {
         broker.produce("in", 0, record.clone());
     }
-    let board = run(&spec, &broker, if way == Way::OnTwo { 2 } else { 1 })?;
+    let mode = mode(&spec)?;
+    let board = run(&spec, &broker, if way == Way::OnTwo { 2 } else { 1 }, wrong)?;
     let mut left = Left {
         tables: tables(&*place, job, server.dialect()),
+        mode: Some(mode),
         transactions: board.transactions.get(),
         refused: board.refused.get(),
         ..Left::default()
@@ -85,7 +98,12 @@ pub fn play(server: &dyn Server, job: &Job, records: &[Record], way: Way) -> Res
     Ok(left)
 }
 
-fn run(spec: &Arc<JobSpec>, broker: &Arc<Broker>, workers: usize) -> Result<Arc<Board>, String> {
+fn run(
+    spec: &Arc<JobSpec>,
+    broker: &Arc<Broker>,
+    workers: usize,
+    wrong: Option<Wrong>,
+) -> Result<Arc<Board>, String> {
     let history: Arc<History> = Arc::default();
     let link = Link::new("run", 0, history);
     let log =
@@ -102,7 +120,11 @@ fn run(spec: &Arc<JobSpec>, broker: &Arc<Broker>, workers: usize) -> Result<Arc<
     let (sender, end) = sync_channel(1);
     std::thread::spawn(move || {
         let cluster = Cluster { workers, process: 0, hosts: Vec::new() };
-        sender.send(cluster::run(job, &cluster, &Signals::default())).ok();
+        let ended = match wrong.map(Planted::planning) {
+            Some(planted) => cluster::run_planted(job, planted, &cluster, &Signals::default()),
+            None => cluster::run(job, &cluster, &Signals::default()),
+        };
+        sender.send(ended).ok();
     });
     match end.recv_timeout(PATIENCE) {
         Ok(Ok(Ended::Drained)) => Ok(board),
@@ -166,17 +188,29 @@ fn sent(broker: &Broker, left: &mut Left) {
     }
 }
 
+/// Of the plan that the job finds.
+fn mode(spec: &JobSpec) -> Result<SetMode, String> {
+    asking(async {
+        let database = database::open(&spec.database, &spec.name)?;
+        let mut session = database.connect().await?;
+        Ok(database::set_plan(spec, &mut *session).await?.mode)
+    })
+}
+
 fn parked(spec: &JobSpec) -> Result<BTreeMap<String, Lines>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    runtime.block_on(async {
-        let database = database::open(&spec.database, &spec.name).map_err(|error| error.message)?;
-        let mut session = database.connect().await.map_err(|error| error.message)?;
-        let rows = session.parked(&ParkedWish::default(), None, usize::MAX, true).await;
+    asking(async {
+        let database = database::open(&spec.database, &spec.name)?;
+        let mut session = database.connect().await?;
         let mut parked: BTreeMap<String, Lines> = BTreeMap::new();
-        for row in rows.map_err(|error| error.message)? {
+        for row in session.parked(&ParkedWish::default(), None, usize::MAX, true).await? {
             let line = format!("{}/{}/{}: {}", row.partition, row.offset, row.index, row.reason);
             parked.entry(text(Some(&row.key))).or_default().push(line);
         }
         Ok(parked)
     })
+}
+
+fn asking<T>(asked: impl Future<Output = Result<T, DatabaseError>>) -> Result<T, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(asked).map_err(|error| error.message)
 }

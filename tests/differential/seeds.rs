@@ -5,9 +5,12 @@
 
 use super::compare::difference;
 use super::job::{Job, Way};
-use super::play::{Left, Server, play};
+use super::play::{Left, Server, Wrong, play};
 use super::schema::Style;
 use super::stream::records;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -20,14 +23,14 @@ const SHOWN: usize = 3;
 /// What was run.
 #[derive(Debug, Default)]
 struct Tally {
-    seeds: u64,
-    events: u64,
-    /// Transactions of the runs that were together, and of the reference.
-    transactions: (u64, u64),
+    events: usize,
+    outputs: usize,
+    transactions: u64,
     refused: u64,
-    /// Seeds of which the database refused or missed nothing.
+    /// Seeds of which nothing was refused or missing.
     smooth: u64,
-    outputs: u64,
+    /// Seeds by how they ran.
+    modes: BTreeMap<String, u64>,
 }
 
 /// Runs so many seeds, or those that the environment names.
@@ -38,6 +41,38 @@ pub fn run(server: &dyn Server, count: u64, at_a_time: usize, test: &str) {
         (None, asked) => 0..asked.unwrap_or(count),
     };
     let started = Instant::now();
+    let (failed, tally) = all(server, seeds, at_a_time, None);
+    say(&format!("{test}: {tally:?} in {:.1} s", started.elapsed().as_secs_f64()));
+    let list: Vec<u64> = failed.iter().map(|(seed, _)| *seed).collect();
+    let shown: Vec<&str> = failed.iter().take(SHOWN).map(|(_, report)| report.as_str()).collect();
+    let again = list.first().map_or(0, |seed| *seed);
+    assert!(
+        failed.is_empty(),
+        "{} seeds differ: {list:?}\n\n{}\nagain: TIDEGATE_SET={again} cargo test {test}",
+        list.len(),
+        shown.join("\n\n")
+    );
+}
+
+/// Fails where none of so many seeds finds that the plan is wrong.
+pub fn finds(server: &dyn Server, count: u64, at_a_time: usize, (what, wrong): (&str, Wrong)) {
+    let (failed, tally) = all(server, 0..count, at_a_time, Some(wrong));
+    say(&format!("{what}: found by {} of {count} seeds; {:?}", failed.len(), tally.modes));
+    assert!(!failed.is_empty(), "{what}: none of {count} seeds finds it: {tally:?}");
+}
+
+/// Past the runner's capture.
+fn say(line: &str) {
+    writeln!(std::io::stderr().lock(), "{line}").expect("standard error is open");
+}
+
+/// The seeds that differ, in order, and how.
+fn all(
+    server: &dyn Server,
+    seeds: Range<u64>,
+    at_a_time: usize,
+    wrong: Option<Wrong>,
+) -> (Vec<(u64, String)>, Tally) {
     let next = AtomicU64::new(seeds.start);
     let (failed, tally) = (Mutex::new(Vec::new()), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
@@ -48,7 +83,7 @@ pub fn run(server: &dyn Server, count: u64, at_a_time: usize, test: &str) {
                     if seed >= seeds.end {
                         return;
                     }
-                    if let Some(report) = one(server, seed, &tally, test) {
+                    if let Some(report) = one(server, seed, &tally, wrong) {
                         failed.lock().unwrap().push((seed, report));
                     }
                 }
@@ -56,28 +91,25 @@ pub fn run(server: &dyn Server, count: u64, at_a_time: usize, test: &str) {
         }
     });
     let (mut failed, tally) = (failed.into_inner().unwrap(), tally.into_inner().unwrap());
-    eprintln!("{test}: {tally:?} in {:.1} s", started.elapsed().as_secs_f64());
     failed.sort();
-    let list: Vec<u64> = failed.iter().map(|(seed, _)| *seed).collect();
-    let shown: Vec<&str> = failed.iter().take(SHOWN).map(|(_, report)| report.as_str()).collect();
-    assert!(failed.is_empty(), "{} seeds differ: {list:?}\n\n{}", list.len(), shown.join("\n\n"));
+    (failed, tally)
 }
 
-fn one(server: &dyn Server, seed: u64, tally: &Mutex<Tally>, test: &str) -> Option<String> {
+fn one(server: &dyn Server, seed: u64, tally: &Mutex<Tally>, wrong: Option<Wrong>) -> Option<String> {
     let mut random = Random::new(seed);
     let job = Job::draw(&mut random, server.dialect());
     let records = records(&mut random, &job);
     // Where all events are in one order already.
     let alone = job.key_groups == 1 && seed.is_multiple_of(3);
-    let reference = play(server, &job, &records, if alone { Way::Alone } else { Way::OneByOne });
+    let reference = play(server, &job, &records, (if alone { Way::Alone } else { Way::OneByOne }, None));
     let mut ways = vec![Way::Together];
     if job.taste.style == Style::Own {
         ways.push(Way::OnTwo);
     }
     let difference = match reference {
-        Ok(reference) => ways.into_iter().find_map(|way| match play(server, &job, &records, way) {
+        Ok(reference) => ways.into_iter().find_map(|way| match play(server, &job, &records, (way, wrong)) {
             Ok(other) => {
-                count(&mut tally.lock().unwrap(), &records, &reference, &other);
+                tally.lock().unwrap().count(records.len(), &other);
                 difference(&reference, &other, way != Way::OnTwo).map(|difference| format!("{way:?}: {difference}"))
             }
             Err(why) => Some(format!("{way:?}: {why}")),
@@ -85,21 +117,22 @@ fn one(server: &dyn Server, seed: u64, tally: &Mutex<Tally>, test: &str) -> Opti
         Err(why) => format!("one by one: {why}"),
     };
     Some(format!(
-        "==== seed {seed}: {difference}\n{}\n{}\n{}\nagain: TIDEGATE_SET={seed} cargo test {test}",
+        "==== seed {seed}: {difference}\n{}\n{}\n{}",
         job.schema.statements().join(";\n"),
         job.text(Way::Together),
         shown(&records)
     ))
 }
 
-fn count(tally: &mut Tally, records: &[Record], reference: &Left, other: &Left) {
-    tally.seeds += 1;
-    tally.events += records.len() as u64;
-    tally.transactions.0 += other.transactions;
-    tally.transactions.1 += reference.transactions;
-    tally.refused += other.refused;
-    tally.smooth += u64::from(other.refused == 0);
-    tally.outputs += other.outputs.values().map(Vec::len).sum::<usize>() as u64;
+impl Tally {
+    fn count(&mut self, events: usize, left: &Left) {
+        self.events += events;
+        self.outputs += left.outputs.values().map(Vec::len).sum::<usize>();
+        self.transactions += left.transactions;
+        self.refused += left.refused;
+        self.smooth += u64::from(left.refused == 0);
+        *self.modes.entry(format!("{:?}", left.mode)).or_default() += 1;
+    }
 }
 
 fn shown(records: &[Record]) -> String {

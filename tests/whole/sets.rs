@@ -49,3 +49,8 @@ impl Place for File {
 fn what_runs_together_is_as_one_by_one_on_sqlite() {
     differential::run(&Files, SEEDS, AT_A_TIME, "--test whole as_one_by_one");
 }
+
+#[test]
+fn a_plan_that_is_wrong_is_found_on_sqlite() {
+    differential::each_is_found(&Files, AT_A_TIME);
+}
