@@ -1,5 +1,5 @@
-//! Planted: for tests alone, one event that is lost or doubled on its way, or that ends or stops the thread which meets it.
-//! An audit that cannot fail proves nothing.
+//! Planted: for tests alone, one event that is lost or doubled on its way, or that ends or stops the thread which meets it; or a
+//! wrong plan of what runs together. An audit that cannot fail proves nothing, nor does a comparison.
 //!
 //! In:        a stream, or what the sink tells its emitter     Out: the same but for the planted fault
 //! Holds:     the fault until it has happened, once; a batch that is to be sent again until the next one is
@@ -7,8 +7,9 @@
 
 use super::bundle::Bundle;
 use super::gate::{Outputs, StoredBatch};
+use crate::job::SetPlan;
 use crate::kafka::ReadRecord;
-use crate::model::{Coordinates, Epoch};
+use crate::model::{Coordinates, Epoch, Offset, TopicPartition};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use timely::dataflow::StreamVec;
@@ -42,6 +43,8 @@ pub enum Fault {
     BatchSentTwice,
     /// It is sent with it, and with the next one, too.
     BatchSentAgain,
+    /// Which steps run for many events at once is decided wrongly.
+    Plan,
 }
 
 /// A fault, and the event that it meets.
@@ -50,6 +53,7 @@ pub struct Planted {
     fault: Fault,
     event: Coordinates,
     call: fn(),
+    plan: fn(SetPlan) -> SetPlan,
     /// As the header `tidegate-source` names it.
     source: String,
     happened: AtomicBool,
@@ -64,15 +68,26 @@ impl Planted {
         Planted::with(fault, event, source, || {})
     }
 
+    /// [`Fault::Plan`]: this is made of the job's plan.
+    pub fn planning(plan: fn(SetPlan) -> SetPlan) -> Arc<Planted> {
+        let topic = TopicPartition { topic: 0, partition: 0 };
+        let event = Coordinates { at: topic, offset: Offset(0), index: 0 };
+        Arc::new(Planted { plan, ..Planted::of(Fault::Plan, event, "", || {}) })
+    }
+
     /// [`Fault::InDecode`]: this is called while the record is read.
     pub fn in_hand(event: Coordinates, call: fn()) -> Arc<Planted> {
         Planted::with(Fault::InDecode, event, "", call)
     }
 
     fn with(fault: Fault, event: Coordinates, source: &str, call: fn()) -> Arc<Planted> {
+        Arc::new(Planted::of(fault, event, source, call))
+    }
+
+    fn of(fault: Fault, event: Coordinates, source: &str, call: fn()) -> Planted {
         let (happened, kept) = (AtomicBool::new(false), Mutex::new(None));
         let released = (Mutex::new(false), Condvar::new());
-        Arc::new(Planted { fault, event, call, source: source.to_owned(), happened, kept, released })
+        Planted { fault, event, call, plan: |plan| plan, source: source.to_owned(), happened, kept, released }
     }
 
     /// Lets the thread that hangs go on.
@@ -92,6 +107,14 @@ impl Planted {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The plan that the gate goes by in the place of this.
+    pub(crate) fn in_plan(&self, plan: &Arc<SetPlan>) -> Arc<SetPlan> {
+        match self.fault {
+            Fault::Plan => Arc::new((self.plan)((**plan).clone())),
+            _ => Arc::clone(plan),
         }
     }
 
