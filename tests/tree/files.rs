@@ -56,7 +56,7 @@ fn walk(folder: &Path, name: &str, found: &mut Vec<File>) {
     for entry in entries {
         let own = entry.file_name().and_then(|n| n.to_str()).unwrap_or("").to_owned();
         let path = if name.is_empty() { own.clone() } else { format!("{name}/{own}") };
-        if SKIPPED.contains(&path.as_str()) {
+        if SKIPPED.contains(&own.as_str()) {
             continue;
         }
         if entry.is_dir() {
