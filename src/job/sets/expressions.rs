@@ -99,10 +99,10 @@ impl Reader {
         if ident.value.starts_with('@') {
             return refuse("a variable keeps what ran before");
         }
-        if ident.quote_style.is_none() {
-            if let Some(why) = word_against(&ident.value, self.dialect) {
-                return refuse(why);
-            }
+        if ident.quote_style.is_none()
+            && let Some(why) = word_against(&ident.value, self.dialect)
+        {
+            return refuse(why);
         }
         let number = ["rowid", "oid", "_rowid_"].iter().any(|name| ident.value.eq_ignore_ascii_case(name));
         if number && self.dialect == Dialect::Sqlite {
