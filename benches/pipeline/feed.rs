@@ -98,7 +98,7 @@ fn find(document: &[u8]) -> Option<usize> {
 /// Due and receive times of what comes until then, in ms since 1970; or only of the first.
 pub(crate) fn receive_until(consumer: &BaseConsumer, until: Instant, only_first: bool) -> Vec<(f64, f64)> {
     let mut seen = Vec::new();
-    while Instant::now() < until && !(only_first && !seen.is_empty()) {
+    while Instant::now() < until && (!only_first || seen.is_empty()) {
         let Some(Ok(message)) = consumer.poll(Duration::from_millis(20)) else { continue };
         let got = now_ms();
         let value = message.payload().unwrap_or_default();
