@@ -422,3 +422,6 @@ impl Shell {
 fn audited(queued: &Queued, sends: u32) -> Audited {
     Audited { at: queued.event.at, epoch: queued.epoch, sends }
 }
+
+#[cfg(test)]
+mod tests;

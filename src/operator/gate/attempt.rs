@@ -109,14 +109,8 @@ pub(super) async fn attempt(
     run: &mut Run<'_>,
     committing: &mut Committing,
 ) -> Result<(), Failure> {
-    run.forget();
     let session = in_time(work, begin(work, slot)).await?;
-    if run.one_by_one || run.found > TOGETHER_MAX {
-        run.one_by_one = true;
-        one_by_one(work, session, run).await?;
-    } else {
-        together(work, session, run).await?;
-    }
+    steps(work, session, run).await?;
     work.asides.allow(&run.events, &run.fates).map_err(Failure::Halt)?;
     let end = async {
         *committing = Some(finish(work, session, transaction, run).await?);
@@ -126,6 +120,21 @@ pub(super) async fn attempt(
     match in_time(work, end).await {
         Err(Failure::Outbox(error)) => outbox_refuses(work, slot, transaction, run, error).await,
         other => other,
+    }
+}
+
+/// Runs the steps of all events that have no fate, and makes what they send.
+pub(super) async fn steps(
+    work: &Work,
+    session: &mut Box<dyn Session>,
+    run: &mut Run<'_>,
+) -> Result<(), Failure> {
+    run.forget();
+    if run.one_by_one || run.found > TOGETHER_MAX {
+        run.one_by_one = true;
+        one_by_one(work, session, run).await
+    } else {
+        together(work, session, run).await
     }
 }
 

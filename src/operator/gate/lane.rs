@@ -15,6 +15,8 @@ use super::retry::retry;
 use super::{GateSetup, Queued, ReadAgain, Sender};
 use crate::database::{Database, DatabaseError, ErrorClass, Session};
 use crate::job::{JobSpec, SetPlan};
+#[cfg(test)]
+use crate::model::RecordLimits;
 use crate::model::{BatchNumber, Coordinates, Incarnation, KeyGroup};
 use crate::operator::guard::Care;
 use crate::operator::host::Host;
@@ -107,6 +109,35 @@ impl Work {
             reports,
             prober: Arc::clone(&setup.prober),
             deadline: Duration::from_secs(u64::from(setup.spec.database.deadline_s)),
+        }
+    }
+
+    /// What runs steps, with nobody to report to.
+    #[cfg(test)]
+    pub(super) fn alone(
+        spec: Arc<JobSpec>,
+        plan: Arc<SetPlan>,
+        database: Arc<dyn Database>,
+        host: &Host,
+    ) -> Work {
+        use crate::operator::mailbox::mailbox;
+        use crate::status::{Board, World};
+        let board = Arc::new(Board::new(1));
+        let activations = timely::scheduling::activate::Activations::new(None);
+        let nobody = timely::scheduling::SyncActivator::new(Vec::new(), activations.sync());
+        let (reports, _unread) = mailbox(host.wake(nobody));
+        let probe: crate::operator::prober::Probe = Box::new(|| Box::pin(async { Ok(()) }));
+        Work {
+            outputs: Arc::new(OutputSetup::new(Arc::clone(&spec), RecordLimits::default()).unwrap()),
+            read_again: Arc::new(|_, _| None),
+            asides: Asides::new(&spec, &board),
+            care: None,
+            reports,
+            prober: Prober::start(World::Database, None, board, host, probe),
+            deadline: Duration::from_secs(10),
+            spec,
+            plan,
+            database,
         }
     }
 }
