@@ -347,7 +347,9 @@ impl Life {
             decode: self.decode_setup(decoder),
             gate: GateSetup {
                 spec: Arc::clone(spec),
-                plan: planted.as_ref().map_or_else(|| Arc::clone(&started.plan), |planted| planted.in_plan(&started.plan)),
+                plan: planted
+                    .as_ref()
+                    .map_or_else(|| Arc::clone(&started.plan), |planted| planted.in_plan(&started.plan)),
                 database: Arc::clone(&job.database),
                 claimed: started.claimed,
                 lanes: (connections / threads).max(1),
