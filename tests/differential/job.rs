@@ -64,7 +64,7 @@ impl Job {
         };
         let key_groups = self.key_groups;
         let batch_events = if way == Way::Alone { 1 } else { self.batch_events };
-        let together = matches!(way, Way::Together | Way::OnTwo) && std::env::var_os("TIDEGATE_SETS_SAME").is_none();
+        let together = matches!(way, Way::Together | Way::OnTwo);
         format!(
             "[job]\nname = \"sets\"\nkey_groups = {key_groups}\n\n[source]\nbootstrap_servers = \"127.0.0.1:9\"\n\
              topics = [\"in\"]\n\n{}\n[database]\nurl = \"${{TIDEGATE_DB_URL}}\"\n{connections}batch_events = {batch_events}\n\
@@ -92,12 +92,16 @@ fn event(random: &mut Random, taste: Taste, several: bool) -> String {
     text += if own { keys[0] } else { random.one(&keys) };
     let typed = |random: &mut Random| match (domain, random.below(4)) {
         _ if own => "type = \"text\"".to_owned(),
-        _ if numbers && !random.percent(5) => "type = \"int64\"".to_owned(),
+        _ if numbers && (taste.tidy || !random.percent(5)) => "type = \"int64\"".to_owned(),
         (Domain::Digits, 0 | 1) => "type = \"int64\"".to_owned(),
         (_, 2) if random.percent(50) => "type = \"text\", white_space = \"trim\"".to_owned(),
         (Domain::Text, 0) if random.percent(40) => {
-            let keys = domain.keys().iter().map(|key| format!("\"{key}\" = \"{}\"", key.trim().to_lowercase()));
-            format!("type = \"text\", white_space = \"preserve\", values = {{ {} }}", keys.collect::<Vec<_>>().join(", "))
+            let keys =
+                domain.keys().iter().map(|key| format!("\"{key}\" = \"{}\"", key.trim().to_lowercase()));
+            format!(
+                "type = \"text\", white_space = \"preserve\", values = {{ {} }}",
+                keys.collect::<Vec<_>>().join(", ")
+            )
         }
         _ => "type = \"text\"".to_owned(),
     };
@@ -123,10 +127,16 @@ struct Steps {
 impl Steps {
     fn draw(random: &mut Random, schema: &Schema, taste: Taste) -> Steps {
         let mut steps = Steps { text: String::new(), looks: Vec::new(), taken: Vec::new(), refers: None };
-        let count = random.from_to(1, 4);
+        let keyed = matches!(taste.style, Style::Keyed | Style::Own);
+        let count = if keyed { random.from_to(2, 5) } else { random.from_to(1, 4) };
+        let journal = taste.tidy && random.percent(40);
+        let journal = journal.then(|| random.from_to(0, count - 1));
         let mut stores = 0;
         for number in 0..count {
             let is_last = number + 1 == count;
+            if journal == Some(number) {
+                steps.journal(taste);
+            }
             if !(is_last && stores == 0) && random.percent(50) {
                 steps.lookup(random, schema, taste);
             } else {
@@ -139,7 +149,7 @@ impl Steps {
 
     fn lookup(&mut self, random: &mut Random, schema: &Schema, taste: Taste) {
         let looks = self.looks.clone();
-        let tombstone = taste.style != Style::Own && random.percent(5);
+        let tombstone = taste.style != Style::Own && !taste.tidy && random.percent(5);
         let taken = &mut self.taken;
         let mut draft = Draft { random, schema, taste, taken, looks: &looks, rows: false, tombstone };
         let when = draft.when();
@@ -159,14 +169,18 @@ impl Steps {
 
     fn store(&mut self, random: &mut Random, schema: &Schema, taste: Taste) {
         let looks = self.looks.clone();
-        let tombstone = random.percent(10);
+        let tombstone = !taste.tidy && random.percent(10);
         let rows = !tombstone && random.percent(20);
         let taken = &mut self.taken;
         let mut draft = Draft { random, schema, taste, taken, looks: &looks, rows, tombstone };
         let when = draft.when();
         let (sql, numbered) = store(&mut draft);
         let always = when.is_none() && !rows && !tombstone;
-        let refers = numbered && always && self.refers.is_none() && taste.style == Style::Wild && draft.random.percent(70);
+        let refers = numbered
+            && always
+            && self.refers.is_none()
+            && taste.style == Style::Wild
+            && draft.random.percent(70);
         let behind = refers.then(|| last_number(&mut draft));
         let on = match tombstone {
             true if taste.style == Style::Own => "tombstone",
@@ -186,6 +200,15 @@ impl Steps {
         }
     }
 
+    /// A row for each event, numbered by the engine.
+    fn journal(&mut self, taste: Taste) {
+        let key = taste.key;
+        let _ = write!(
+            self.text,
+            "[[database.steps]]\nstore = \"INSERT INTO told (id, n) VALUES ({key}, :n)\"\n\n"
+        );
+    }
+
     fn close(&mut self, when: Option<String>) {
         if let Some(when) = when {
             let _ = writeln!(self.text, "when = \"{when}\"");
@@ -200,7 +223,8 @@ fn outputs(random: &mut Random, looks: &[Look], several: bool) -> String {
     text += if several { "document = \"element\"\n" } else { "" };
     text += random.one(&["", "on = \"any\"\n"]);
     for look in looks {
-        let columns = look.columns.iter().map(|(column, _)| format!("{column} = \":{}.{column}\"", look.name));
+        let columns =
+            look.columns.iter().map(|(column, _)| format!("{column} = \":{}.{column}\"", look.name));
         let columns: Vec<String> = columns.collect();
         let _ = write!(
             text,

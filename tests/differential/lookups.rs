@@ -12,7 +12,7 @@ pub type Select = (String, Vec<(&'static str, Of)>);
 
 /// How often each shape comes, in jobs of either kind.
 const WILD: [u64; 12] = [40, 12, 8, 6, 5, 6, 4, 5, 4, 4, 4, 6];
-const KEYED: [u64; 12] = [70, 2, 3, 2, 1, 4, 2, 2, 8, 2, 2, 2];
+const KEYED: [u64; 12] = [85, 1, 2, 1, 1, 3, 1, 1, 8, 1, 1, 1];
 const OWN: [u64; 12] = [80, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0];
 
 pub fn select(draft: &mut Draft<'_>) -> Select {
@@ -58,7 +58,13 @@ pub fn select(draft: &mut Draft<'_>) -> Select {
         }
         10 => {
             let second = draft.second();
-            (format!("SELECT n, v, d, u FROM {name} WHERE id = {key} OR u = {second} ORDER BY {} LIMIT 1", order(&table)), plain)
+            (
+                format!(
+                    "SELECT n, v, d, u FROM {name} WHERE id = {key} OR u = {second} ORDER BY {} LIMIT 1",
+                    order(&table)
+                ),
+                plain,
+            )
         }
         _ => numbers(draft, &table, &name, &key),
     }

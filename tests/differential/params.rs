@@ -94,7 +94,7 @@ impl Draft<'_> {
         if self.tombstone {
             return ":_key".to_owned();
         }
-        let keyed = self.taste.style == Style::Keyed && !self.random.percent(4);
+        let keyed = self.taste.tidy || (self.taste.style == Style::Keyed && !self.random.percent(4));
         if keyed || self.taste.style == Style::Own {
             return self.taste.key.to_owned();
         }
@@ -117,7 +117,12 @@ impl Draft<'_> {
         if self.tombstone {
             return "3".to_owned();
         }
-        match self.random.weighed(&[50, 8, if self.taste.rough { 20 } else { 0 }, if self.rows { 40 } else { 0 }]) {
+        match self.random.weighed(&[
+            50,
+            8,
+            if self.taste.rough { 20 } else { 0 },
+            if self.rows { 40 } else { 0 },
+        ]) {
             0 => ":n".to_owned(),
             1 => "7".to_owned(),
             2 => self.looked(Of::Int).unwrap_or_else(|| ":n".to_owned()),

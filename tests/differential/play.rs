@@ -22,7 +22,7 @@ use tidegate::status::Board;
 use tidegate::testing::{Broker, History, Link, LogFaults, MemoryLog};
 
 /// How long a run may take on a machine that is busy with others.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Where schemas are made.
 pub trait Server: Sync {
@@ -106,8 +106,7 @@ fn run(
 ) -> Result<Arc<Board>, String> {
     let history: Arc<History> = Arc::default();
     let link = Link::new("run", 0, history);
-    let log =
-        MemoryLog::new(Arc::clone(broker), KafkaSetup::from_spec(spec), link, LogFaults::default());
+    let log = MemoryLog::new(Arc::clone(broker), KafkaSetup::from_spec(spec), link, LogFaults::default());
     let board = Arc::new(Board::new(workers));
     let job = cluster::Job {
         spec: Arc::clone(spec),

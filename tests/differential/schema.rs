@@ -36,6 +36,8 @@ pub enum Style {
 pub struct Taste {
     pub domain: Domain,
     pub style: Style,
+    /// Of the style that has a key: all steps go by it.
+    pub tidy: bool,
     /// Values may be refused, and look-ups may reject.
     pub rough: bool,
     /// Of digits: keys are whole numbers everywhere. Else it is as it comes.
@@ -47,18 +49,21 @@ pub struct Taste {
 impl Taste {
     pub fn draw(random: &mut Random) -> Taste {
         let styles = [Style::Wild, Style::Keyed, Style::Apart, Style::Own];
-        let style = styles[random.weighed(&[20, 50, 20, 10])];
+        let style = styles[random.weighed(&[15, 60, 12, 13])];
         let domain = if style == Style::Own || random.percent(60) { Domain::Text } else { Domain::Digits };
-        let numbers = domain == Domain::Digits && style == Style::Keyed && random.percent(80);
-        let key = if style == Style::Own { ":k" } else { random.one(&[":k", ":k", ":k", ":o", ":_key"]) };
-        Taste { domain, style, rough: random.percent(40), numbers, key }
+        let tidy = style == Style::Keyed && random.percent(60);
+        let numbers = domain == Domain::Digits && style == Style::Keyed && (tidy || random.percent(80));
+        let keys = [":k", ":k", ":k", ":o", if numbers { ":o" } else { ":_key" }];
+        let key = if style == Style::Own { ":k" } else { random.one(&keys) };
+        let rough = random.percent(if style == Style::Apart { 70 } else { 40 });
+        Taste { domain, style, tidy, rough, numbers, key }
     }
 
     /// So often in a job whose steps use whatever they find, else much less.
     fn odd(self, random: &mut Random, percent: u32) -> bool {
         match self.style {
-            Style::Wild => random.percent(percent),
-            Style::Keyed | Style::Apart => random.percent(percent / 2),
+            Style::Wild | Style::Apart => random.percent(percent),
+            Style::Keyed => random.percent(percent / 3),
             Style::Own => false,
         }
     }
@@ -136,9 +141,10 @@ impl Domain {
 impl Schema {
     pub fn draw(random: &mut Random, dialect: Dialect, taste: Taste) -> Schema {
         let mut tables: Vec<Table> = Vec::new();
-        for number in 0..random.from_to(2, 4) {
+        for number in 0..random.from_to(2, if taste.style == Style::Keyed { 3 } else { 4 }) {
             let parents: Vec<&Table> = tables.iter().filter(|table| table.kind.has_one_row()).collect();
-            let parent = (taste.rough && taste.odd(random, 40)).then(|| random.pick(&parents).copied()).flatten();
+            let parent =
+                (taste.rough && taste.odd(random, 40)).then(|| random.pick(&parents).copied()).flatten();
             let parent = parent.map(|table| (table.name.clone(), table.id.clone(), cascade(random)));
             tables.push(Table::draw(random, dialect, taste, (number, parent)));
         }
@@ -172,11 +178,17 @@ impl Schema {
 
     /// The statements that make it.
     pub fn statements(&self) -> Vec<String> {
-        let mut statements = vec![match self.dialect {
-            Dialect::MariaDb => "CREATE TABLE told (seq BIGINT AUTO_INCREMENT PRIMARY KEY, id VARCHAR(20), n BIGINT)",
-            Dialect::Sqlite => "CREATE TABLE told (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, n INTEGER)",
-        }
-        .to_owned()];
+        let mut statements = vec![
+            match self.dialect {
+                Dialect::MariaDb => {
+                    "CREATE TABLE told (seq BIGINT AUTO_INCREMENT PRIMARY KEY, id VARCHAR(20), n BIGINT)"
+                }
+                Dialect::Sqlite => {
+                    "CREATE TABLE told (seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, n INTEGER)"
+                }
+            }
+            .to_owned(),
+        ];
         statements.extend(self.tables.iter().map(|table| table.statement(self.dialect)));
         for table in &self.tables {
             let view = table.view.as_ref();
@@ -229,14 +241,22 @@ fn key_type(random: &mut Random, dialect: Dialect, (domain, numbers): (Domain, b
             "VARCHAR(20) COLLATE utf8mb4_nopad_bin",
         ]),
         (Dialect::Sqlite, false) => {
-            random.one(&["TEXT", "TEXT", "TEXT COLLATE BINARY", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM"])
+            random.one(&["TEXT", "TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM"])
         }
     };
     text.to_owned()
 }
 
 fn kind(random: &mut Random) -> Kind {
-    *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Log, &Kind::Lines, &Kind::Numbered])
+    *random.one(&[
+        &Kind::Keyed,
+        &Kind::Keyed,
+        &Kind::Keyed,
+        &Kind::Log,
+        &Kind::Log,
+        &Kind::Lines,
+        &Kind::Numbered,
+    ])
 }
 
 /// A trigger that changes another table, or tells of a row.
@@ -265,6 +285,9 @@ impl Table {
         let name = format!("t{number}");
         let kind = match taste.style {
             Style::Own => *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Lines]),
+            _ if taste.tidy => {
+                *random.one(&[&Kind::Keyed, &Kind::Keyed, &Kind::Keyed, &Kind::Lines, &Kind::Log])
+            }
             _ => kind(random),
         };
         let rough = taste.rough;

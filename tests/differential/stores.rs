@@ -10,8 +10,8 @@ use super::schema::{Dialect, Kind, Table};
 /// How often each shape comes, in jobs of each kind: first those that can always run, then those that may be refused.
 const CALM: [u64; 13] = [6, 40, 12, 8, 14, 6, 6, 4, 4, 4, 4, 0, 0];
 const ROUGH: [u64; 13] = [20, 30, 10, 8, 14, 6, 6, 4, 4, 4, 4, 4, 4];
-const CALM_KEYED: [u64; 13] = [10, 45, 10, 10, 20, 1, 8, 1, 1, 1, 8, 0, 0];
-const ROUGH_KEYED: [u64; 13] = [25, 35, 10, 10, 20, 1, 8, 1, 1, 1, 8, 1, 1];
+const CALM_KEYED: [u64; 13] = [12, 45, 5, 10, 25, 1, 10, 1, 1, 1, 10, 0, 0];
+const ROUGH_KEYED: [u64; 13] = [22, 35, 5, 10, 25, 1, 10, 1, 1, 1, 10, 1, 1];
 const OWN: [u64; 13] = [5, 45, 10, 10, 20, 0, 0, 0, 0, 0, 10, 0, 0];
 
 /// A store; `true`: it has an ordinary INSERT's number behind it.

@@ -5,7 +5,8 @@
 //! Out:       what was measured, on standard error, past the runner's capture
 //! Order:     one test at a time ([`services::turn`]): they stop, kill and freeze the servers, and measure
 //! Fails:     with the log of the job in the message
-//! Not here:  nothing of the crate is called: what must come out is worked out here once more
+//! Not here:  nothing of the crate is called: what must come out is worked out here once more. But in sets, which runs jobs in
+//!            this process: what it holds against each other is two runs
 
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +21,8 @@
 
 // The servers, and how to reach them.
 mod acls;
+#[path = "../differential/harness.rs"]
+mod differential;
 mod kafka;
 mod services;
 #[path = "../shipped/jobs.rs"]
@@ -51,5 +54,6 @@ mod hangs;
 mod jobs;
 mod outages;
 mod runs;
+mod sets;
 mod stops;
 mod verify_command;

@@ -70,3 +70,10 @@ fn what_runs_together_is_as_one_by_one_on_mariadb() {
     let server = MariaDb(turn.services.db.clone());
     differential::run(&server, SEEDS, AT_A_TIME, "--test real as_one_by_one");
 }
+
+#[test]
+fn a_plan_that_is_wrong_is_found_on_mariadb() {
+    let turn = turn();
+    let server = MariaDb(turn.services.db.clone());
+    differential::each_is_found(&server, AT_A_TIME, 2);
+}

@@ -2,7 +2,8 @@
 //! freeze and die by seed, and a check of everything that is left behind.
 //!
 //! In:        seeds: a fixed share of them, or `TIDEGATE_SEED=n` for one, or `TIDEGATE_SEEDS=n` for the first n; for
-//!            simulated lives `TIDEGATE_LIFE` and `TIDEGATE_LIVES`
+//!            simulated lives `TIDEGATE_LIFE` and `TIDEGATE_LIVES`, for jobs that are run both ways `TIDEGATE_SET` and
+//!            `TIDEGATE_SETS`
 //! Out:       nothing, or what is wrong, the history of the run, and how to run it again
 //! Order:     several seeds beside each other: a run mostly waits
 //! Fails:     also when it cannot fail: servers that lie must be found out
@@ -25,6 +26,8 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 // What there is: servers, input, a job and its instances.
+#[path = "../differential/harness.rs"]
+mod differential;
 mod input;
 mod instance;
 mod many;
@@ -55,6 +58,7 @@ mod rejects;
 mod reset;
 mod sample;
 mod seeds;
+mod sets;
 mod start;
 mod watch;
 mod zombies;

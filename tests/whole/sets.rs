@@ -52,5 +52,5 @@ fn what_runs_together_is_as_one_by_one_on_sqlite() {
 
 #[test]
 fn a_plan_that_is_wrong_is_found_on_sqlite() {
-    differential::each_is_found(&Files, AT_A_TIME);
+    differential::each_is_found(&Files, AT_A_TIME, 4);
 }
