@@ -51,7 +51,7 @@ fn exchanged(bundles: u32, communication: Communication) -> f64 {
     let guards = timely::execute(config, move |worker| {
         let mut input: InputHandleVec<u64, Bundle> = InputHandleVec::new();
         let count = Arc::clone(&count);
-        let (probe, _stream) = worker.dataflow(|scope| {
+        let probe = worker.dataflow(|scope| {
             scope
                 .input_from(&mut input)
                 .exchange(|bundle: &Bundle| route(bundle))
@@ -60,6 +60,7 @@ fn exchanged(bundles: u32, communication: Communication) -> f64 {
                     count.fetch_add(1, Ordering::Relaxed);
                 })
                 .probe()
+                .0
         });
         let mine = if worker.index() == 0 { bundles } else { 0 };
         for first in (0..mine).step_by(usize::try_from(HANDFUL).unwrap()) {

@@ -81,6 +81,7 @@ fn transaction(chance: &mut Chance) -> Transaction<Queued> {
             is_retry: false,
             places: Places::default(),
             confirmed: None,
+            cleared: BatchNumber(0),
         }],
     }
 }
