@@ -89,7 +89,7 @@ fn by_channel(bundles: u32) -> f64 {
     let other = std::thread::spawn(move || receiver.into_iter().map(black_box).count());
     let mut own = 0;
     for bundle in (0..bundles).map(bundle) {
-        if route(&bundle) % 2 == 0 {
+        if route(&bundle).is_multiple_of(2) {
             black_box(bundle);
             own += 1;
         } else {
