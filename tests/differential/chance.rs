@@ -14,7 +14,7 @@ pub trait Chance {
     fn percent(&mut self, percent: u32) -> bool;
 
     /// A number from the first up to the last, both included.
-    fn from_to(&mut self, first: usize, last: usize) -> usize;
+    fn between(&mut self, first: usize, last: usize) -> usize;
 
     /// An index by weights.
     fn weighed(&mut self, weights: &[u64]) -> usize;
@@ -29,7 +29,7 @@ impl Chance for Random {
         self.chance(percent * 10)
     }
 
-    fn from_to(&mut self, first: usize, last: usize) -> usize {
+    fn between(&mut self, first: usize, last: usize) -> usize {
         let span = u64::try_from(last - first).expect("it is small") + 1;
         first + usize::try_from(self.below(span)).expect("it is small")
     }

@@ -10,7 +10,6 @@ use super::lookups::select;
 use super::params::{Draft, Look};
 use super::schema::{Dialect, Domain, Schema, Style, Taste};
 use super::stores::{last_number, store};
-use std::fmt::Write;
 use tidegate::testing::Random;
 
 /// A job and all that its input must fit.
@@ -106,8 +105,7 @@ fn event(random: &mut Random, taste: Taste, several: bool) -> String {
         _ => "type = \"text\"".to_owned(),
     };
     let (k, o, a) = (typed(random), typed(random), typed(random));
-    let _ = write!(
-        text,
+    text += &format!(
         "\n[event.fields]\nk = {{ path = \"@k\", {k} }}\no = {{ path = \"@o\", {o} }}\n\
          u = {{ path = \"@u\", type = \"text\", optional = true }}\ns = {{ path = \"@s\", type = \"text\", optional = true }}\n\
          n = {{ path = \"@n\", type = \"int64\" }}\nd = {{ path = \"@d\", type = \"decimal(10,2)\", optional = true }}\n\n\
@@ -128,9 +126,9 @@ impl Steps {
     fn draw(random: &mut Random, schema: &Schema, taste: Taste) -> Steps {
         let mut steps = Steps { text: String::new(), looks: Vec::new(), taken: Vec::new(), refers: None };
         let keyed = matches!(taste.style, Style::Keyed | Style::Own);
-        let count = if keyed { random.from_to(2, 5) } else { random.from_to(1, 4) };
+        let count = if keyed { random.between(2, 5) } else { random.between(1, 4) };
         let journal = taste.tidy && random.percent(40);
-        let journal = journal.then(|| random.from_to(0, count - 1));
+        let journal = journal.then(|| random.between(0, count - 1));
         let mut stores = 0;
         for number in 0..count {
             let is_last = number + 1 == count;
@@ -159,8 +157,7 @@ impl Steps {
         let missing = if reject { "reject" } else { "null" };
         // What is looked up for tombstones alone nothing else may name.
         let on = if tombstone { "any" } else { "document" };
-        let _ = write!(
-            self.text,
+        self.text += &format!(
             "[[database.steps]]\nname = \"{name}\"\nlookup = \"{sql}\"\nmissing = \"{missing}\"\non = \"{on}\"\n"
         );
         self.close(when);
@@ -187,7 +184,7 @@ impl Steps {
             true => *random.one(&[&"tombstone", &"any"]),
             false => "document",
         };
-        let _ = write!(self.text, "[[database.steps]]\nstore = \"{sql}\"\non = \"{on}\"\n");
+        self.text += &format!("[[database.steps]]\nstore = \"{sql}\"\non = \"{on}\"\n");
         if rows {
             self.text += "for_each = \"ls\"\n";
         }
@@ -196,22 +193,20 @@ impl Steps {
             let table = sql.split_whitespace().nth(2).unwrap_or_default();
             let table = table.trim_matches('`').trim_start_matches("main.").to_lowercase();
             self.refers = Some(table);
-            let _ = write!(self.text, "[[database.steps]]\nstore = \"{behind}\"\n\n");
+            self.text += &format!("[[database.steps]]\nstore = \"{behind}\"\n\n");
         }
     }
 
     /// A row for each event, numbered by the engine.
     fn journal(&mut self, taste: Taste) {
         let key = taste.key;
-        let _ = write!(
-            self.text,
-            "[[database.steps]]\nstore = \"INSERT INTO told (id, n) VALUES ({key}, :n)\"\n\n"
-        );
+        self.text +=
+            &format!("[[database.steps]]\nstore = \"INSERT INTO told (id, n) VALUES ({key}, :n)\"\n\n");
     }
 
     fn close(&mut self, when: Option<String>) {
         if let Some(when) = when {
-            let _ = writeln!(self.text, "when = \"{when}\"");
+            self.text += &format!("when = \"{when}\"\n");
         }
         self.text.push('\n');
     }
@@ -226,8 +221,7 @@ fn outputs(random: &mut Random, looks: &[Look], several: bool) -> String {
         let columns =
             look.columns.iter().map(|(column, _)| format!("{column} = \":{}.{column}\"", look.name));
         let columns: Vec<String> = columns.collect();
-        let _ = write!(
-            text,
+        text += &format!(
             "\n[[output.add]]\nat = \".\"\nelement = \"{}\"\nattributes = {{ {} }}\n",
             look.name,
             columns.join(", ")
@@ -236,8 +230,7 @@ fn outputs(random: &mut Random, looks: &[Look], several: bool) -> String {
     if let Some(look) = random.pick(looks).filter(|_| random.clone().percent(30)) {
         let (column, _) = look.columns[0];
         let name = &look.name;
-        let _ = write!(
-            text,
+        text += &format!(
             "\n[[output]]\nname = \"some\"\ntopic = \"some\"\nwhen = \":{name}.{column} is not null\"\n"
         );
     }

@@ -141,7 +141,7 @@ impl Domain {
 impl Schema {
     pub fn draw(random: &mut Random, dialect: Dialect, taste: Taste) -> Schema {
         let mut tables: Vec<Table> = Vec::new();
-        for number in 0..random.from_to(2, if taste.style == Style::Keyed { 3 } else { 4 }) {
+        for number in 0..random.between(2, if taste.style == Style::Keyed { 3 } else { 4 }) {
             let parents: Vec<&Table> = tables.iter().filter(|table| table.kind.has_one_row()).collect();
             let parent =
                 (taste.rough && taste.odd(random, 40)).then(|| random.pick(&parents).copied()).flatten();

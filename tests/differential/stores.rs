@@ -94,7 +94,7 @@ fn ignore(draft: &mut Draft<'_>, name: &str, key: &str) -> String {
 
 fn upsert(draft: &mut Draft<'_>, table: &Table, name: &str, key: &str) -> String {
     let sqlite = draft.dialect() == Dialect::Sqlite;
-    if table.kind == Kind::Log && !(table.u_is_unique && !sqlite) {
+    if table.kind == Kind::Log && (sqlite || !table.u_is_unique) {
         return insert(draft, "INSERT", name, key);
     }
     if !draft.taste.rough && table.u_is_unique {

@@ -20,16 +20,16 @@ pub fn records(random: &mut Random, job: &Job) -> Vec<Record> {
         keys.retain(|key| !key.contains(' '));
     }
     while keys.len() > 3 && random.percent(70) {
-        keys.remove(random.from_to(0, keys.len() - 1));
+        keys.remove(random.between(0, keys.len() - 1));
     }
-    let mut left = random.from_to(EVENTS.0, EVENTS.1);
+    let mut left = random.between(EVENTS.0, EVENTS.1);
     let mut records = Vec::new();
     while left > 0 {
         let key = random.one(&keys).to_owned();
         let (value, events) = if random.percent(5) {
             (None, 1)
         } else if job.several {
-            let count = random.from_to(1, 5);
+            let count = random.between(1, 5);
             let events: String = (0..count).map(|_| event(random, job, &keys, None)).collect();
             (Some(format!("<r>{events}</r>")), count)
         } else {
