@@ -3,7 +3,7 @@
 use super::attempt::{Run, steps};
 use super::lane::{Failure, Work};
 use super::*;
-use crate::database::{open, set_plan};
+use crate::database::{Onlooker, open, set_plan};
 use crate::job::{SetMode, check};
 use crate::model::{Body, Incarnation, Offset, Places, Reading, Record, TopicPartition, Value};
 use crate::protocol::gate::Batch;
@@ -96,7 +96,7 @@ fn outcome(
 ) -> (SetMode, String) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    rusqlite::Connection::open(&path).unwrap().execute_batch(TABLES).unwrap();
+    Onlooker::open(&path).unwrap().execute(TABLES).unwrap();
     let spec = Arc::new(job(&path, list, together));
     let database = open(&spec.database, "j").unwrap();
     runtime.block_on(async {
@@ -121,7 +121,7 @@ fn outcome(
             Some(fate) => format!("{fate:?}"),
             None => format!("{:?}", looked.rows),
         }).collect();
-        let connection = rusqlite::Connection::open(&path).unwrap();
+        let onlooker = Onlooker::open(&path).unwrap();
         let mut all = looked.join("\n");
         for query in [
             "SELECT id || ',' || c || ',' || n FROM orders ORDER BY id, c",
@@ -129,9 +129,9 @@ fn outcome(
             "SELECT no || ',' || id || ',' || coalesce(c, '-') || ',' || coalesce(seen, '-') FROM log ORDER BY no",
             "SELECT id || ',' || no FROM line ORDER BY id, no",
         ] {
-            let mut statement = connection.prepare(query).unwrap();
-            let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
-            all.push_str(&format!("\n{query}: {:?}", rows.map(Result::unwrap).collect::<Vec<_>>()));
+            let mut rows = Vec::new();
+            onlooker.each(query, |row| rows.push(row)).unwrap();
+            all.push_str(&format!("\n{query}: {rows:?}"));
         }
         (mode, all)
     })
