@@ -1,7 +1,7 @@
 //! Plan: a transaction's events in waves, so that working set by set has the outcome of one by one.
 //!
 //! In:        the job's [`SetPlan`], events in queue order     Out: their indexes in waves
-//! Order:     of two events that may meet, the earlier one is in an earlier wave
+//! Order:     of two events that may meet, or that have one key, the earlier one is in an earlier wave
 //! Not here:  which events may meet (job::sets), what is done per wave (attempt)
 
 use super::looked::Looked;
@@ -19,9 +19,14 @@ pub(super) fn waves(
     events: &[Looked<'_>],
     list: &[usize],
 ) -> Vec<Vec<usize>> {
+    // The rows of two events of one key may be others, and the order of a key is kept all the same.
     let values = |index: &usize| match events.get(*index) {
-        Some(looked) => plan.meetings.iter().map(|meeting| value(spec, looked, meeting)).collect(),
-        None => vec![None; plan.meetings.len()],
+        Some(looked) => {
+            let key = Some(looked.event.key.to_vec());
+            let met = plan.meetings.iter().map(|meeting| value(spec, looked, meeting));
+            std::iter::once(key).chain(met).collect()
+        }
+        None => vec![None; plan.meetings.len().saturating_add(1)],
     };
     let numbered: Vec<Option<usize>> = match plan.mode {
         SetMode::Together => return vec![list.to_vec()],
