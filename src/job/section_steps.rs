@@ -11,6 +11,7 @@ use super::conditions;
 use super::names::identifier_problem;
 use super::references::{Names, Place, StepNames};
 use super::section::{Given, Section};
+use super::sets::uncacheable;
 use super::sql::{self, Dialect};
 use super::suggest::did_you_mean;
 use super::{LookupStep, Missing, On, Statement, Step, StoreStep};
@@ -23,6 +24,7 @@ const ONS: [(&str, On); 3] = [("document", On::Document), ("tombstone", On::Tomb
 struct RawStep {
     name: Option<String>,
     missing: Option<Missing>,
+    cache_s: Option<u64>,
     statement: Option<Text>,
     when: Given<Text>,
     for_each: Option<usize>,
@@ -71,7 +73,19 @@ pub(super) fn read_steps(
         .enumerate()
         .map(|(index, raw)| step(checker, raw, index, dialect, names))
         .collect();
-    steps.into_iter().collect()
+    let steps: Vec<Step> = steps.into_iter().collect::<Option<_>>()?;
+    let cannot = uncacheable(&steps, dialect);
+    for (number, why) in &cannot {
+        let at = entries.get(*number).map_or(section.at, |entry| entry.at());
+        let hint = "leave cache_s out: it is asked each time then".to_owned();
+        checker.error(
+            at,
+            &format!("{key}[{number}].cache_s"),
+            format!("what it finds cannot be kept: {why}"),
+            Some(hint),
+        );
+    }
+    cannot.is_empty().then_some(steps)
 }
 
 fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) -> RawStep {
@@ -104,6 +118,7 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
         checker.error(table.at, &table.key, "has no statement", Some(hint.to_owned()));
     }
     let missing = missing(checker, &mut table, is_lookup);
+    let cache_s = cache_s(checker, &mut table, is_lookup);
     let on = on(checker, &mut table, names);
     let for_each = for_each(checker, &mut table, names, is_lookup, on);
     let when = table.text(checker, "when");
@@ -121,7 +136,8 @@ fn raw_step(checker: &mut Checker<'_>, mut table: Section<'_>, names: &Names) ->
     };
     let for_each = if let Given::Right(list) = for_each { Some(list) } else { None };
     let when = if for_each_wrong { Given::Wrong } else { when };
-    RawStep { name, missing, statement, when, for_each, on, is_lookup, right: right && !both && !neither }
+    let right = right && !both && !neither;
+    RawStep { name, missing, cache_s, statement, when, for_each, on, is_lookup, right }
 }
 
 /// For which records a step or an output is; `None`: wrong, the error is recorded.
@@ -196,6 +212,19 @@ fn step_name(checker: &mut Checker<'_>, text: &Text, names: &Names) -> bool {
 }
 
 /// `None`: wrong, the error is recorded.
+fn cache_s(checker: &mut Checker<'_>, table: &mut Section<'_>, is_lookup: bool) -> Option<u64> {
+    if is_lookup {
+        return table.integer(checker, "cache_s");
+    }
+    if let Some(entry) = table.get("cache_s") {
+        let hint = Some("leave it out: a store asks for nothing".to_owned());
+        checker.error(entry.key_at, &entry.key, "only a lookup has `cache_s`", hint);
+        return None;
+    }
+    Some(0)
+}
+
+/// `None`: wrong, the error is recorded.
 fn missing(checker: &mut Checker<'_>, table: &mut Section<'_>, is_lookup: bool) -> Option<Missing> {
     if is_lookup {
         let choices = [("reject", Missing::Reject), ("null", Missing::Null)];
@@ -216,7 +245,7 @@ fn step(
     dialect: Dialect,
     names: &mut Names,
 ) -> Option<Step> {
-    let RawStep { name, missing, statement, when, for_each, on, is_lookup, right } = raw;
+    let RawStep { name, missing, cache_s, statement, when, for_each, on, is_lookup, right } = raw;
     let place = Place { step: Some(index), rows_of: for_each, on: on.unwrap_or(On::Any) };
     let when = match when {
         Given::No => Some(None),
@@ -225,9 +254,9 @@ fn step(
     };
     let statement =
         statement.and_then(|text| read_statement(checker, &text, is_lookup, place, dialect, names));
-    let (statement, missing, on, when) = (statement?, missing?, on?, when?);
+    let (statement, missing, cache_s, on, when) = (statement?, missing?, cache_s?, on?, when?);
     right.then_some(if is_lookup {
-        Step::Lookup(LookupStep { name, statement, missing, on, when, columns: Vec::new() })
+        Step::Lookup(LookupStep { name, statement, missing, cache_s, on, when, columns: Vec::new() })
     } else {
         Step::Store(StoreStep { name, statement, for_each, on, when })
     })

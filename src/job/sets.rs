@@ -199,6 +199,30 @@ fn dialect(spec: &JobSpec) -> Dialect {
     }
 }
 
+/// Look-ups that are to be cached and cannot be, and why: the job writes what they read, or nobody knows what they read.
+pub(super) fn uncacheable(steps: &[Step], dialect: Dialect) -> Vec<(usize, String)> {
+    let cached = |step: &Step| matches!(step, Step::Lookup(lookup) if lookup.cache_s > 0);
+    let read: Vec<_> = steps.iter().map(|step| statement::read(step.statement(), dialect)).collect();
+    let why = |number: usize| match read.get(number)? {
+        Err(why) => Some(why.clone()),
+        Ok(list) => read.iter().enumerate().find_map(|(other, accesses)| match accesses {
+            Ok(accesses) => {
+                let is_same = |access: &&statement::Access| {
+                    access.writes() && list.iter().any(|mine| mine.table.name == access.table.name)
+                };
+                let met = accesses.iter().find(is_same)?;
+                Some(format!("{} writes to `{}`", label(steps, other), met.table))
+            }
+            Err(_) if matches!(steps.get(other), Some(Step::Store(_))) => {
+                Some(format!("{} may write to anything", label(steps, other)))
+            }
+            Err(_) => None,
+        }),
+    };
+    let wanted = steps.iter().enumerate().filter(|(_, step)| cached(step));
+    wanted.filter_map(|(number, _)| Some((number, why(number)?))).collect()
+}
+
 /// As messages call a step: people count from 1.
 fn label(steps: &[Step], number: usize) -> String {
     let name = steps.get(number).and_then(|step| match step {

@@ -14,6 +14,7 @@ mod attempt;
 mod plan;
 mod steps;
 
+mod cache;
 mod looked;
 mod shown;
 mod values;

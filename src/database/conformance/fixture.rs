@@ -181,6 +181,7 @@ pub(in crate::database) fn runtime() -> tokio::runtime::Runtime {
 
 pub(in crate::database) fn lookup(sql: &str, columns: &[&str]) -> Step {
     Step::Lookup(LookupStep {
+        cache_s: 0,
         name: Some("found".to_owned()),
         statement: statement(sql),
         on: On::Document,

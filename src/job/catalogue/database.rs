@@ -101,6 +101,13 @@ pub(in crate::job) static STEP: Table = Table {
             "What no row means; only with `lookup`.",
         ),
         key(
+            "cache_s",
+            Kind::Integer { least: 0, most: 86_400, or_zero: false },
+            Default::Is("0"),
+            "60",
+            "Seconds for which a row that was found is not asked for again; 0: each transaction asks. What others change in that              time is not seen; that there is no row is never kept. Not for a table that the job writes; only with `lookup`. At most              20,000 rows per worker.",
+        ),
+        key(
             "on",
             Kind::Choice(ONS),
             Default::Is("\"document\""),

@@ -74,6 +74,8 @@ pub struct LookupStep {
     pub statement: Statement,
     /// What no row means.
     pub missing: Missing,
+    /// For so long, in seconds, a row that it found is taken for what it would find; 0: it is asked each time.
+    pub cache_s: u64,
     /// Of which records it is run.
     pub on: On,
     /// It is run only where this holds; else its columns are NULL and nothing is missing.

@@ -197,6 +197,17 @@ mod tombstones {
     }
 }
 
+mod caches {
+    use super::*;
+
+    mistakes! {
+        cache_of_a_table_that_the_job_writes: "FROM customer WHERE id = :customer\"" => "FROM orders WHERE id = :customer\"\ncache_s = 60";
+        cache_of_what_locks: "WHERE id = :customer\"" => "WHERE id = :customer FOR UPDATE\"\ncache_s = 60";
+        cache_for_too_long: "missing = \"reject\"" => "missing = \"reject\"\ncache_s = 86401";
+        cache_of_a_store: "UPDATE total = VALUES(total)\"\"\"" => "UPDATE total = VALUES(total)\"\"\"\ncache_s = 5";
+    }
+}
+
 mod conditions {
     use super::*;
 

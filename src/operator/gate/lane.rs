@@ -10,6 +10,7 @@
 
 use super::aside::Asides;
 use super::attempt::{Run, attempt};
+use super::cache::Cache;
 use super::outputs::{OutputSetup, Outputs};
 use super::retry::retry;
 use super::{GateSetup, Queued, ReadAgain, Sender};
@@ -89,6 +90,7 @@ pub(super) struct Work {
     pub(super) outputs: Arc<OutputSetup>,
     pub(super) read_again: ReadAgain,
     pub(super) asides: Asides,
+    pub(super) cache: Cache,
     pub(super) care: Option<Arc<Care>>,
     reports: Sender<Report>,
     prober: Arc<Prober>,
@@ -105,6 +107,7 @@ impl Work {
             outputs: Arc::clone(&setup.outputs),
             read_again: Arc::clone(&setup.read_again),
             asides: Asides::new(&setup.spec, &setup.board),
+            cache: Cache::default(),
             care: setup.care.clone(),
             reports,
             prober: Arc::clone(&setup.prober),
@@ -131,6 +134,7 @@ impl Work {
             outputs: Arc::new(OutputSetup::new(Arc::clone(&spec), RecordLimits::default()).unwrap()),
             read_again: Arc::new(|_, _| None),
             asides: Asides::new(&spec, &board),
+            cache: Cache::default(),
             care: None,
             reports,
             prober: Prober::start(World::Database, None, board, host, probe),

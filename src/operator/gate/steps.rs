@@ -50,7 +50,7 @@ pub(super) async fn run_steps(
                 stored.map_err(|error| blame(work, error, events, &owners))?;
             }
             Step::Lookup(lookup) => {
-                let found = session.lookup(number, &rows).await;
+                let found = work.cache.look_up(&mut **session, (number, lookup), &rows).await;
                 let found = found.map_err(|error| blame(work, error, events, &owners))?;
                 keep(work, events, &owners, (number, lookup), found)?;
             }

@@ -70,7 +70,10 @@ fn transaction(chance: &mut Chance) -> Transaction<Queued> {
         let c = format!("c{}", if chance.below(8) == 0 { 3 } else { chance.below(3) });
         event(i64::try_from(index).unwrap(), id, &c, i64::try_from(chance.below(5)).unwrap())
     });
-    let events = events.collect();
+    of_events(events.collect())
+}
+
+fn of_events(events: Vec<Queued>) -> Transaction<Queued> {
     Transaction {
         batches: vec![Batch {
             group: KeyGroup(0),
@@ -164,4 +167,50 @@ fn sets_have_the_outcome_of_one_by_one() {
             assert_eq!(by_plan, one_by_one, "{list:?} {mode:?}");
         }
     }
+}
+
+/// What the customer's look-up finds before and behind a change by somebody else, in transactions of their own.
+fn around_a_change(host: &Host, runtime: &tokio::runtime::Runtime, ask: &str) -> Vec<Option<Vec<Value>>> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let onlooker = Onlooker::open(&path).unwrap();
+    onlooker.execute(TABLES).unwrap();
+    let spec = Arc::new(job(&path, &[ask, NOTE_N], true));
+    let database = open(&spec.database, "j").unwrap();
+    runtime.block_on(async {
+        let mut session = database.connect().await.unwrap();
+        let plan = Arc::new(set_plan(&spec, &mut *session).await.unwrap());
+        let work = Work::alone(Arc::clone(&spec), plan, Arc::clone(&database), host);
+        let mut found = Vec::new();
+        for (turn, c) in [(0, "c1"), (1, "c1"), (2, "c2"), (3, "c9"), (4, "c9")] {
+            let transaction = of_events(vec![event(turn, "a", c, 0)]);
+            let mut run = Run::new(&work, &transaction);
+            session.begin().await.unwrap();
+            assert!(steps(&work, &mut session, &mut run).await.is_ok());
+            session.commit().await.unwrap();
+            found.push(run.events[0].rows[0].clone());
+            if turn == 0 {
+                onlooker.execute("UPDATE customer SET n = n + 10").unwrap();
+            }
+            if turn == 3 {
+                onlooker.execute("INSERT INTO customer VALUES ('c9', 9)").unwrap();
+            }
+        }
+        found
+    })
+}
+
+const NOTE_N: &str = "store = \"INSERT INTO log (id, seen) VALUES (:id, :who.n)\"";
+
+#[test]
+fn a_row_is_kept_for_as_long_as_the_job_file_says_and_its_absence_never() {
+    let runtime =
+        Arc::new(tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap());
+    let host = Host::real(Arc::clone(&runtime));
+    let ask = "name = \"who\"\nmissing = \"null\"\nlookup = \"SELECT n FROM customer WHERE id = :c\"";
+    let row = |n: i64| Some(vec![Value::Int(n)]);
+    let each_time = around_a_change(&host, &runtime, ask);
+    assert_eq!(each_time, [row(1), row(11), row(12), None, row(9)]);
+    let kept = around_a_change(&host, &runtime, &format!("{ask}\ncache_s = 3600"));
+    assert_eq!(kept, [row(1), row(1), row(12), None, row(9)]);
 }
