@@ -80,7 +80,7 @@ pub(super) fn read_steps(
         let hint = "leave cache_s out: it is asked each time then".to_owned();
         checker.error(
             at,
-            &format!("{key}[{number}].cache_s"),
+            &format!("{key}[{}].cache_s", number.saturating_add(1)),
             format!("what it finds cannot be kept: {why}"),
             Some(hint),
         );

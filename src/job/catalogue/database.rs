@@ -105,7 +105,9 @@ pub(in crate::job) static STEP: Table = Table {
             Kind::Integer { least: 0, most: 86_400, or_zero: false },
             Default::Is("0"),
             "60",
-            "Seconds for which a row that was found is not asked for again; 0: each transaction asks. What others change in that              time is not seen; that there is no row is never kept. Not for a table that the job writes; only with `lookup`. At most              20,000 rows per worker.",
+            "Seconds for which a row that was found is not asked for again; 0: each transaction asks. What others change in that \
+             time is not seen; that there is no row is never kept. Not for a table that the job writes; only with `lookup`. At most \
+             20,000 rows per worker.",
         ),
         key(
             "on",
